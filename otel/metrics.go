@@ -25,6 +25,7 @@ type instruments struct {
 	join, wait, todos, store                metric.Float64Histogram
 	turnDuration, timeToFirstChunk          metric.Float64Histogram // nil unless asked for
 	labels                                  *labels
+	models                                  models
 }
 
 // maker makes instruments and joins their errors.
@@ -41,7 +42,7 @@ func (m *maker) counter(name, unit, description string) metric.Int64Counter {
 
 func (m *maker) histogram(name, description string) metric.Float64Histogram {
 	h, err := m.meter.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(description),
-		metric.WithExplicitBucketBoundaries(telemetry.Seconds()...))
+		metric.WithExplicitBucketBoundaries(.00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120))
 	m.err = errors.Join(m.err, err)
 	return h
 }
@@ -81,7 +82,28 @@ func newInstruments(o *options) *instruments {
 	if err = errors.Join(m.err, err); err != nil {
 		otel.Handle(err)
 	}
+	i.begin()
 	return i
+}
+
+// begin counts nothing in every series whose attributes are known, so that its first
+// count is an increase.
+func (i *instruments) begin() {
+	ctx := context.Background()
+	for _, counter := range []metric.Int64Counter{i.pauses, i.rejected, i.delivered} {
+		counter.Add(ctx, 0)
+	}
+	for _, r := range []middleware.ContinuationResult{
+		middleware.ResultToolCall, middleware.ResultText, middleware.ResultPaused, middleware.ResultFailed, middleware.ResultInterrupted,
+	} {
+		i.continuations.Add(ctx, 0, metric.WithAttributes(result.String(string(r))))
+	}
+	i.failures.Add(ctx, 0, metric.WithAttributes(operation.String(string(middleware.OpContinuation))))
+	i.openCalls(ctx, true, 0)
+	i.openCalls(ctx, false, 0)
+	for _, count := range i.worthCounts(&middleware.Worth{}) {
+		count.add(ctx)
+	}
 }
 
 // labels holds the attribute sets of measurements. They are made once, because there
@@ -139,11 +161,31 @@ func (i *instruments) callEnded(ctx context.Context, e *middleware.CallEnded) {
 
 // addWorth counts what continuations were worth.
 func (i *instruments) addWorth(ctx context.Context, w *middleware.Worth) {
-	for _, count := range []struct {
-		counter metric.Int64Counter
-		n       int
-		label   attribute.KeyValue // none if its key is ""
-	}{
+	for _, count := range i.worthCounts(w) {
+		if count.n > 0 {
+			count.add(ctx)
+		}
+	}
+}
+
+// count is what a counter is increased by.
+type count struct {
+	counter metric.Int64Counter
+	n       int
+	label   attribute.KeyValue // none if its key is ""
+}
+
+func (c *count) add(ctx context.Context) {
+	if c.label.Key == "" {
+		c.counter.Add(ctx, int64(c.n))
+		return
+	}
+	c.counter.Add(ctx, int64(c.n), metric.WithAttributes(c.label))
+}
+
+// worthCounts returns what continuations were worth, in counts.
+func (i *instruments) worthCounts(w *middleware.Worth) []count {
+	return []count{
 		{i.resumed, w.Resumed, attribute.KeyValue{}},
 		{i.finished, w.Finished, attribute.KeyValue{}},
 		{i.unwanted, w.Paused, result.String("paused")},
@@ -155,24 +197,14 @@ func (i *instruments) addWorth(ctx context.Context, w *middleware.Worth) {
 		{i.spent, w.Tokens.Output, tokenType.String("output")},
 		{i.estimate, w.Estimate.Input, tokenType.String("input")},
 		{i.estimate, w.Estimate.Output, tokenType.String("output")},
-	} {
-		switch {
-		case count.n == 0:
-		case count.label.Key == "":
-			count.counter.Add(ctx, int64(count.n))
-		default:
-			count.counter.Add(ctx, int64(count.n), metric.WithAttributes(count.label))
-		}
 	}
 }
 
 func (i *instruments) turnEnded(ctx context.Context, c *call, e *middleware.TurnEnded) {
-	labels := c.model.tokens(e.Turn)
-	if e.Usage.Prompt > 0 {
-		i.tokens.Add(ctx, int64(e.Usage.Prompt), labels.input...)
-	}
-	if e.Usage.Completion > 0 {
-		i.tokens.Add(ctx, int64(e.Usage.Completion), labels.output...)
+	if e.Usage.Prompt > 0 || e.Usage.Completion > 0 {
+		labels := i.models.tokens(c.model, e.Turn)
+		i.tokens.Add(ctx, int64(max(e.Usage.Prompt, 0)), labels.input...)
+		i.tokens.Add(ctx, int64(max(e.Usage.Completion, 0)), labels.output...)
 	}
 	if e.Times.Join > 0 {
 		i.join.Record(ctx, e.Times.Join.Seconds())
@@ -180,7 +212,7 @@ func (i *instruments) turnEnded(ctx context.Context, c *call, e *middleware.Turn
 	if i.turnDuration == nil {
 		return
 	}
-	attributes := []attribute.KeyValue{operationName.String(chat), providerName.String(c.provider), requestModel.String(c.model.name)}
+	attributes := []attribute.KeyValue{operationName.String(chat), providerName.String(c.provider), requestModel.String(c.model)}
 	if e.Err != nil {
 		attributes = append(attributes, errorType.String(telemetry.ErrorKind(ctx, e.Err)))
 	}

@@ -52,7 +52,7 @@ func measured(t *testing.T, reader *sdkmetric.ManualReader) map[string]int64 {
 func labels(set attribute.Set) string {
 	var text strings.Builder
 	for _, a := range set.ToSlice() {
-		text.WriteString(" " + string(a.Key) + "=" + a.Value.String())
+		text.WriteString(" " + string(a.Key) + "=" + a.Value.Emit())
 	}
 	return text.String()
 }

@@ -1,30 +1,43 @@
 package otel
 
 import (
+	"strings"
 	"sync"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 )
 
-// model holds the names and attributes under which a model is reported.
-type model struct {
-	name string
-	span string // the name of the spans of its turns
-	// own and continuation are the attributes of tokens, by kind of turn.
-	own, continuation tokenLabels
+const (
+	// maxModels is how many models have tokens of their own. The tokens of the others
+	// are counted together.
+	maxModels = 100
+	// maxModelName is how many bytes of a model's name an attribute has.
+	maxModelName = 100
+	// otherModels is the name under which they are counted.
+	otherModels = "_OTHER"
+)
+
+// spanOf returns the name of the spans of a model's turns.
+func spanOf(model string) string {
+	if model == "" {
+		return chat
+	}
+	return chat + " " + model
 }
+
+// models holds the attributes of the tokens of each model: the first ones for which the
+// provider reported tokens, so that a caller who makes up names makes up no attributes.
+type models struct {
+	mu    sync.RWMutex
+	known map[string]*model
+}
+
+// model holds the attributes of the tokens of a model, by kind of turn.
+type model struct{ own, continuation tokenLabels }
 
 // tokenLabels are the attributes of tokens.
 type tokenLabels struct{ input, output []metric.AddOption }
-
-func newModel(name string) *model {
-	m := &model{name: name, span: chat, own: newTokenLabels(kindOwn, name), continuation: newTokenLabels(kindContinuation, name)}
-	if name != "" {
-		m.span += " " + name
-	}
-	return m
-}
 
 func newTokenLabels(kind, model string) tokenLabels {
 	of := func(which string) []metric.AddOption {
@@ -35,38 +48,34 @@ func newTokenLabels(kind, model string) tokenLabels {
 }
 
 // tokens returns the attributes of the tokens of a turn.
-func (m *model) tokens(turn int) *tokenLabels {
+func (m *models) tokens(name string, turn int) *tokenLabels {
+	model := m.of(name)
 	if turn == 1 {
-		return &m.own
+		return &model.own
 	}
-	return &m.continuation
-}
-
-// maxModels is how many models are cached.
-const maxModels = 100
-
-// models caches the first models seen, so that calls need not build them again.
-// Nearly every program uses few models.
-type models struct {
-	mu   sync.RWMutex
-	kept map[string]*model
+	return &model.continuation
 }
 
 func (m *models) of(name string) *model {
 	m.mu.RLock()
-	known := m.kept[name]
+	found := m.known[name]
 	m.mu.RUnlock()
-	if known != nil {
-		return known
+	if found != nil {
+		return found
 	}
-	added := newModel(name)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.kept == nil {
-		m.kept = make(map[string]*model)
+	if len(m.known) >= maxModels {
+		name = otherModels
 	}
-	if len(m.kept) < maxModels {
-		m.kept[name] = added
+	if found := m.known[name]; found != nil {
+		return found
 	}
+	shown := strings.ToValidUTF8(name[:min(len(name), maxModelName)], "?")
+	added := &model{own: newTokenLabels(kindOwn, shown), continuation: newTokenLabels(kindContinuation, shown)}
+	if m.known == nil {
+		m.known = make(map[string]*model)
+	}
+	m.known[strings.Clone(name)] = added
 	return added
 }

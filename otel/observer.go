@@ -37,14 +37,13 @@ type reporter struct {
 	tracer      trace.Tracer
 	client      []trace.SpanStartOption // of a turn's span
 	instruments *instruments
-	models      models
 }
 
 // call is a call under way. Its ctx carries it. The events of a call come one after
 // another, so it needs no lock.
 type call struct {
 	span     trace.Span
-	model    *model
+	model    string
 	provider string
 	streamed bool
 
@@ -68,7 +67,7 @@ func (r *reporter) callStarted(ctx context.Context, e middleware.CallStarted) co
 		}
 	}
 	r.instruments.openCalls(ctx, e.Streamed, 1)
-	return context.WithValue(ctx, callKey{}, &call{span: span, model: r.models.of(e.Model), provider: e.Provider, streamed: e.Streamed})
+	return context.WithValue(ctx, callKey{}, &call{span: span, model: e.Model, provider: e.Provider, streamed: e.Streamed})
 }
 
 func (r *reporter) turnStarted(ctx context.Context, e middleware.TurnStarted) context.Context {
@@ -80,7 +79,7 @@ func (r *reporter) turnStarted(ctx context.Context, e middleware.TurnStarted) co
 	if e.Turn > 1 {
 		options = append(options, trace.WithLinks(trace.Link{SpanContext: c.first}))
 	}
-	ctx, span := r.tracer.Start(ctx, c.model.span, options...)
+	ctx, span := r.tracer.Start(ctx, spanOf(c.model), options...)
 	if span.IsRecording() {
 		span.SetAttributes(r.turnAttributes(c, e)...)
 	}
@@ -101,8 +100,8 @@ func (r *reporter) turnAttributes(c *call, e middleware.TurnStarted) []attribute
 	if c.provider != "" {
 		attributes = append(attributes, providerName.String(c.provider))
 	}
-	if c.model.name != "" {
-		attributes = append(attributes, requestModel.String(c.model.name))
+	if c.model != "" {
+		attributes = append(attributes, requestModel.String(c.model))
 	}
 	if name := r.sessionName(e.Session); name != "" {
 		attributes = append(attributes, conversationID.String(name))

@@ -1,6 +1,5 @@
-// Package telemetry has what every exporter of carryon's measurements must agree on:
-// the module otel, and the command, which cannot import it because OpenTelemetry needs
-// a newer Go.
+// Package telemetry says what kind an error is, for package otel and for the journal of
+// the command.
 package telemetry
 
 import (
@@ -11,11 +10,6 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/middleware"
 )
-
-// Seconds returns the bucket boundaries of the histograms of durations.
-func Seconds() []float64 {
-	return []float64{.00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120}
-}
 
 // ErrorKind returns the value of error.type for an error of a call with this ctx: an
 // HTTP status, or a word from a small set, which suits metrics.

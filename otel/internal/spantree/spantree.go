@@ -77,7 +77,7 @@ func (t *tree) attributes(list []attribute.KeyValue) string {
 	texts := make([]string, 0, len(list))
 	for _, a := range list {
 		if t.keep(a.Key) {
-			texts = append(texts, string(a.Key)+"="+oneLine(a.Value.String()))
+			texts = append(texts, string(a.Key)+"="+oneLine(a.Value.Emit()))
 		}
 	}
 	slices.Sort(texts)

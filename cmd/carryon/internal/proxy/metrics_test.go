@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/alicebob/miniredis/v2"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -46,38 +45,56 @@ func (s *scene) series(t *testing.T) []string {
 	return slices.Sorted(maps.Keys(s.samples(t)))
 }
 
-// metricLabels returns carryon's own metrics with their labels.
-func metricLabels() map[string][]string {
-	described := make(chan *prometheus.Desc)
-	go func() {
-		defer close(described)
-		newMetrics(newJournal(new(Config))).registry.Describe(described)
-	}()
-	pattern, metrics := regexp.MustCompile(`fqName: "(carryon_\w+)".*variableLabels: \{([\w,]*)\}`), make(map[string][]string)
-	for d := range described {
-		if found := pattern.FindStringSubmatch(d.String()); found != nil {
-			metrics[found[1]] = strings.FieldsFunc(found[2], func(r rune) bool { return r == ',' })
+// documented returns the metrics that the documentation names, as Prometheus has them, with their labels.
+func documented(t *testing.T) map[string][]string {
+	t.Helper()
+	text, err := os.ReadFile("../../../../docs/telemetry.md")
+	if err != nil {
+		t.Skip("outside of the repository there is no documentation")
+	}
+	metrics := make(map[string][]string)
+	underscores := strings.NewReplacer(".", "_")
+	for _, row := range regexp.MustCompile("(?m)^\\| `(carryon[._][\\w.]+)` \\|[^|]*\\|([^|]*)\\|$").FindAllStringSubmatch(string(text), -1) {
+		name := underscores.Replace(row[1])
+		switch {
+		case name == row[1], name == "carryon_calls_open":
+		case strings.HasSuffix(name, "_duration"):
+			name += "_seconds"
+		default:
+			name += "_total"
 		}
+		metrics[name] = regexp.MustCompile(`\w+`).FindAllString(underscores.Replace(row[2]), -1)
 	}
 	return metrics
 }
 
-// The documentation names the metrics that there are, with the labels that they have.
+// The proxy serves the metrics that the documentation names, with the labels that it names.
 func TestMetricsAreDocumented(t *testing.T) {
 	t.Parallel()
-	if _, err := os.Stat("../../../../go.mod"); err != nil {
-		t.Skip("outside of the repository there is no documentation")
+	documented := documented(t)
+	s := newScene(t, "-metrics", "-max-attempts", "2", "-min-interval", "200ms", "-state", "redis://"+miniredis.RunT(t).Addr())
+	s.ask(t, conversation{session: "a", stream: true}, carryontest.Text(plan), carryontest.Text("Soon:"), carryontest.Text("Very soon."))
+	served := make(map[string][]string)
+	for series := range s.samples(t) {
+		name, labels, _ := strings.Cut(strings.TrimSuffix(series, "}"), "{")
+		for _, part := range []string{"_bucket", "_sum", "_count"} {
+			name = strings.TrimSuffix(name, part)
+		}
+		served[name] = append(served[name], "")
+		for _, label := range regexp.MustCompile(`(\w+)="`).FindAllStringSubmatch(labels, -1) {
+			served[name] = append(served[name], label[1])
+		}
 	}
-	text, err := os.ReadFile("../../../../docs/telemetry.md")
-	require.NoError(t, err)
-	counted := metricLabels()
-	for _, row := range regexp.MustCompile("(?m)^\\| `(carryon_\\w+)` \\|[^|]*\\|([^|]*)\\|$").FindAllStringSubmatch(string(text), -1) {
-		labels, found := counted[row[1]]
-		assert.True(t, found, "there is no %s", row[1])
-		assert.ElementsMatch(t, labels, regexp.MustCompile(`\w+`).FindAllString(row[2], -1), row[1])
-		delete(counted, row[1])
+	for name, labels := range documented {
+		optional := []string{"", "le", "error_type"} // no label, of a histogram, of failures
+		for _, label := range without(labels, optional) {
+			assert.Contains(t, served[name], label, name)
+		}
+		assert.Subset(t, append(optional, labels...), served[name], name)
+		assert.NotEmpty(t, served[name], "%s is not served", name)
+		delete(served, name)
 	}
-	assert.Empty(t, counted, "not documented")
+	assert.Empty(t, served, "not documented")
 }
 
 const goodReason = "The grammar file grammar.ebnf is missing"
@@ -98,16 +115,15 @@ func TestMetrics(t *testing.T) {
 				s.ask(t, conversation{todos: `{"todos":[]}`}, carryontest.Text("Hello."))
 			},
 			want: map[string]float64{
-				`carryon_requests_total{status="200"}`:                             3,
-				`carryon_calls_total{continued="true",reason="tool_calls"}`:        1,
-				`carryon_calls_total{continued="false",reason="tool_calls"}`:       1,
-				`carryon_calls_total{continued="false",reason="list_empty"}`:       1,
-				`carryon_calls_open{stream="true"}`:                                0,
-				`carryon_calls_open{stream="false"}`:                               0,
-				`carryon_continuations_total{result="interrupted"}`:                0,
-				`carryon_todos_duration_seconds_count{error_type=""}`:              2,
-				`carryon_store_duration_seconds_count{error_type=""}`:              0,
-				`carryon_tokens_total{model="test-model",turn="own",type="input"}`: 30,
+				`carryon_requests_total{status="200"}`:                                                                      3,
+				`carryon_calls_total{carryon_continued="true",carryon_reason="tool_calls"}`:                                 1,
+				`carryon_calls_total{carryon_continued="false",carryon_reason="tool_calls"}`:                                1,
+				`carryon_calls_total{carryon_continued="false",carryon_reason="list_empty"}`:                                1,
+				`carryon_calls_open{gen_ai_request_stream="true"}`:                                                          0,
+				`carryon_calls_open{gen_ai_request_stream="false"}`:                                                         0,
+				`carryon_continuations_total{carryon_result="interrupted"}`:                                                 0,
+				`carryon_todos_duration_seconds_count`:                                                                      2,
+				`carryon_tokens_total{carryon_turn_kind="own",gen_ai_request_model="test-model",gen_ai_token_type="input"}`: 30,
 			},
 		},
 		"decisions, by reason": {
@@ -116,8 +132,8 @@ func TestMetrics(t *testing.T) {
 				s.ask(t, conversation{}, carryontest.Text(plan), edit())
 			},
 			want: map[string]float64{
-				`carryon_decisions_total{reason="satisfied"}`:  1,
-				`carryon_decisions_total{reason="tool_calls"}`: 1,
+				`carryon_decisions_total{carryon_reason="satisfied"}`:  1,
+				`carryon_decisions_total{carryon_reason="tool_calls"}`: 1,
 			},
 		},
 		"continuations by result": {
@@ -130,15 +146,15 @@ func TestMetrics(t *testing.T) {
 				s.ask(t, conversation{session: "d", stream: true}, carryontest.Text(plan), refused)
 			},
 			want: map[string]float64{
-				`carryon_continuations_total{result="tool_call"}`:       1,
-				`carryon_continuations_total{result="text"}`:            1,
-				`carryon_continuations_total{result="paused"}`:          1,
-				`carryon_continuations_total{result="failed"}`:          1,
-				`carryon_failures_total{operation="continuation"}`:      1,
-				`carryon_exhausted_total{reason="max_attempts"}`:        1,
-				`carryon_pauses_total`:                                  1,
-				`carryon_pauses_rejected_total`:                         0,
-				`carryon_calls_total{continued="true",reason="failed"}`: 1,
+				`carryon_continuations_total{carryon_result="tool_call"}`:  1,
+				`carryon_continuations_total{carryon_result="text"}`:       1,
+				`carryon_continuations_total{carryon_result="paused"}`:     1,
+				`carryon_continuations_total{carryon_result="failed"}`:     1,
+				`carryon_failures_total{carryon_operation="continuation"}`: 1,
+				`carryon_exhausted_total{carryon_reason="max_attempts"}`:   1,
+				`carryon_pauses_total`:          1,
+				`carryon_pauses_rejected_total`: 0,
+				`carryon_calls_total{carryon_continued="true",carryon_reason="failed"}`: 1,
 			},
 		},
 		"the token budget": {
@@ -149,9 +165,9 @@ func TestMetrics(t *testing.T) {
 				s.ask(t, conversation{session: "b"}, carryontest.Text(plan), carryontest.Text("Soon:").Usage(20, 10), edit())
 			},
 			want: map[string]float64{
-				`carryon_exhausted_total{reason="token_budget"}`:  1,
-				`carryon_continuations_total{result="text"}`:      2,
-				`carryon_continuations_total{result="tool_call"}`: 1,
+				`carryon_exhausted_total{carryon_reason="token_budget"}`:  1,
+				`carryon_continuations_total{carryon_result="text"}`:      2,
+				`carryon_continuations_total{carryon_result="tool_call"}`: 1,
 			},
 		},
 		"what continuations were worth": {
@@ -162,13 +178,13 @@ func TestMetrics(t *testing.T) {
 				s.ask(t, conversation{session: "b"}, carryontest.Text(plan), carryontest.Pause(goodReason))
 			},
 			want: map[string]float64{
-				`carryon_stalls_resumed_total`:                               1,
-				`carryon_todos_finished_total`:                               1,
-				`carryon_continuations_unwanted_total{result="paused"}`:      1,
-				`carryon_continuations_unwanted_total{result="repeated"}`:    0,
-				`carryon_continuation_tokens_total{type="cached"}`:           0,
-				`carryon_continuations_unsent_total`:                         0,
-				`carryon_continuations_unwanted_total{result="no_progress"}`: 0,
+				`carryon_stalls_resumed_total`:                                       1,
+				`carryon_todos_finished_total`:                                       1,
+				`carryon_continuations_unwanted_total{carryon_result="paused"}`:      1,
+				`carryon_continuations_unwanted_total{carryon_result="repeated"}`:    0,
+				`carryon_continuation_tokens_total{gen_ai_token_type="cached"}`:      0,
+				`carryon_continuations_unsent_total`:                                 0,
+				`carryon_continuations_unwanted_total{carryon_result="no_progress"}`: 0,
 			},
 		},
 		"what a dry run would have sent": {
@@ -178,9 +194,9 @@ func TestMetrics(t *testing.T) {
 				s.ask(t, conversation{session: "a"}, carryontest.Text(plan).Usage(100, 10))
 			},
 			want: map[string]float64{
-				`carryon_continuations_unsent_total`:              1,
-				`carryon_unsent_tokens_total{type="output"}`:      10,
-				`carryon_continuation_tokens_total{type="input"}`: 0,
+				`carryon_continuations_unsent_total`:                           1,
+				`carryon_unsent_tokens_total{gen_ai_token_type="output"}`:      10,
+				`carryon_continuation_tokens_total{gen_ai_token_type="input"}`: 0,
 			},
 		},
 		"pauses that were rejected": {
@@ -197,12 +213,12 @@ func TestMetrics(t *testing.T) {
 				s.ask(t, conversation{model: "other-model", stream: true}, carryontest.Text(plan).Usage(7, 3), edit().Usage(8, 4))
 			},
 			want: map[string]float64{
-				`carryon_tokens_total{model="test-model",turn="own",type="input"}`:            100,
-				`carryon_tokens_total{model="test-model",turn="own",type="output"}`:           10,
-				`carryon_tokens_total{model="test-model",turn="continuation",type="input"}`:   120,
-				`carryon_tokens_total{model="test-model",turn="continuation",type="output"}`:  20,
-				`carryon_tokens_total{model="other-model",turn="own",type="input"}`:           7,
-				`carryon_tokens_total{model="other-model",turn="continuation",type="output"}`: 4,
+				`carryon_tokens_total{carryon_turn_kind="own",gen_ai_request_model="test-model",gen_ai_token_type="input"}`:            100,
+				`carryon_tokens_total{carryon_turn_kind="own",gen_ai_request_model="test-model",gen_ai_token_type="output"}`:           10,
+				`carryon_tokens_total{carryon_turn_kind="continuation",gen_ai_request_model="test-model",gen_ai_token_type="input"}`:   120,
+				`carryon_tokens_total{carryon_turn_kind="continuation",gen_ai_request_model="test-model",gen_ai_token_type="output"}`:  20,
+				`carryon_tokens_total{carryon_turn_kind="own",gen_ai_request_model="other-model",gen_ai_token_type="input"}`:           7,
+				`carryon_tokens_total{carryon_turn_kind="continuation",gen_ai_request_model="other-model",gen_ai_token_type="output"}`: 4,
 			},
 		},
 		"the join of streams, and waits": {
@@ -234,7 +250,7 @@ func TestMetricsOfTheSharedState(t *testing.T) {
 	redis := miniredis.RunT(t)
 	s := newScene(t, "-metrics", "-state", "redis://"+redis.Addr())
 	s.ask(t, conversation{session: "a"}, carryontest.Text(plan), edit())
-	const answered, failed = `carryon_store_duration_seconds_count{error_type=""}`, `carryon_store_duration_seconds_count{error_type="_OTHER"}`
+	const answered, failed = `carryon_store_duration_seconds_count`, `carryon_store_duration_seconds_count{error_type="_OTHER"}`
 	before := s.samples(t)
 	assert.Positive(t, before[answered])
 	assert.NotContains(t, before, failed)
@@ -244,40 +260,6 @@ func TestMetricsOfTheSharedState(t *testing.T) {
 	after := s.samples(t)
 	assert.InDelta(t, before[answered], after[answered], 0)
 	assert.Positive(t, after[failed])
-}
-
-// Whoever counts with package otel and whoever scrapes the command has the same
-// metrics.
-func TestMetricsAreThoseOfOpenTelemetry(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile("../../../../docs/telemetry.md")
-	if err != nil {
-		t.Skip("outside of the repository there is no documentation")
-	}
-	counted := metricLabels()
-	short := strings.NewReplacer("carryon.turn.kind", "turn", "carryon.", "", "gen_ai.request.", "", "gen_ai.token.", "", "error.type", "error_type")
-	for _, row := range regexp.MustCompile("(?m)^\\| `(carryon\\.[\\w.]+)` \\|[^|]*\\|([^|]*)\\|$").FindAllStringSubmatch(string(text), -1) {
-		name := strings.ReplaceAll(row[1], ".", "_")
-		switch {
-		case row[1] == "carryon.tasks.delivered":
-			continue // the proxy has no tasks
-		case strings.HasSuffix(name, "_duration"):
-			name += "_seconds"
-		case name != "carryon_calls_open":
-			name += "_total"
-		}
-		labels, found := counted[name]
-		assert.True(t, found, "there is no %s", name)
-		assert.ElementsMatch(t, labels, regexp.MustCompile(`\w+`).FindAllString(short.Replace(row[2]), -1), name)
-		delete(counted, name)
-	}
-	delete(counted, "carryon_requests_total") // there is no such event
-	for name := range counted {
-		if strings.HasPrefix(name, "carryon_holdout_") { // nor is there memory of sessions
-			delete(counted, name)
-		}
-	}
-	assert.Empty(t, counted, "of the proxy alone")
 }
 
 func TestMetricsOfOpenCalls(t *testing.T) {
@@ -294,7 +276,7 @@ func TestMetricsOfOpenCalls(t *testing.T) {
 		answered, request := make(chan reply), post(t, s.base, conversation{stream: stream}).WithContext(ctx)
 		go func() { answered <- s.send(request) }()
 		<-arrived
-		open, others := fmt.Sprintf(`carryon_calls_open{stream="%t"}`, stream), fmt.Sprintf(`carryon_calls_open{stream="%t"}`, !stream)
+		open, others := fmt.Sprintf(`carryon_calls_open{gen_ai_request_stream="%t"}`, stream), fmt.Sprintf(`carryon_calls_open{gen_ai_request_stream="%t"}`, !stream)
 		during := s.samples(t)
 		assert.InDelta(t, 1, during[open], 0)
 		assert.InDelta(t, 0, during[others], 0)
@@ -304,13 +286,14 @@ func TestMetricsOfOpenCalls(t *testing.T) {
 		s.served.wait()
 		after := s.samples(t)
 		assert.InDelta(t, 0, after[open], 0)
-		assert.InDelta(t, 1, after[`carryon_continuations_total{result="interrupted"}`], 0)
+		assert.InDelta(t, 1, after[`carryon_continuations_total{carryon_result="interrupted"}`], 0)
 	})
 }
 
 // Clients cannot make up labels: not by the names of models, and not by sessions,
 // paths, methods or texts.
 func TestMetricsAreBounded(t *testing.T) {
+	const maxModels = 100 // of package otel
 	t.Parallel()
 	s := newScene(t, "-metrics")
 	s.ask(t, conversation{}, carryontest.Text(plan), edit())
@@ -341,21 +324,13 @@ func TestMetricsAreBounded(t *testing.T) {
 	names, tokens := 0, 0.0
 	for series, value := range s.samples(t) {
 		assert.Less(t, len(series), 1000)
-		if strings.HasPrefix(series, "carryon_tokens_total") && strings.Contains(series, `turn="own",type="output"`) {
+		if strings.HasPrefix(series, "carryon_tokens_total") && strings.Contains(series, `carryon_turn_kind="own"`) && strings.Contains(series, `gen_ai_token_type="output"`) {
 			names++
 			tokens += value
 		}
 	}
 	assert.Equal(t, maxModels+1, names)
 	assert.InDelta(t, 3*maxModels, tokens-5*(2*maxModels+1), 0, "none is lost")
-}
-
-func TestModelsHaveNamesThatMetricsCanShow(t *testing.T) {
-	t.Parallel()
-	var m models
-	assert.Equal(t, "gpt-?", m.label("gpt-\xff"), "a label that is not UTF-8 makes the client library panic")
-	assert.Empty(t, m.label(""))
-	assert.Equal(t, strings.Repeat("x", maxName)+"...", m.label(strings.Repeat("x", 1<<20)))
 }
 
 // without returns the elements of list that are not among others.
@@ -372,9 +347,10 @@ func TestMetricsHaveKnownLabels(t *testing.T) {
 	}
 	yes := []string{"true", "false"}
 	known := map[string][]string{
-		"reason": reasons, "continued": yes, "stream": yes, "model": {"test-model"},
-		"result": {"tool_call", "text", "paused", "failed", "interrupted", "repeated", "no_progress"},
-		"turn":   {"own", "continuation"}, "type": {"input", "cached", "output"}, "error_type": {""}, "status": {"200"}, "operation": {"continuation"},
+		"carryon_reason": reasons, "carryon_continued": yes, "gen_ai_request_stream": yes, "gen_ai_request_model": {"test-model"},
+		"carryon_result":    {"tool_call", "text", "paused", "failed", "interrupted", "repeated", "no_progress"},
+		"carryon_turn_kind": {"own", "continuation"}, "gen_ai_token_type": {"input", "cached", "output"}, "status": {"200"},
+		"carryon_operation": {"continuation"}, "type": {"input", "cached", "output"},
 		"arm": {"continued", "held_out"}, "list": {"finished", "open"},
 	}
 	s := newScene(t, "-metrics", "-max-attempts", "1")

@@ -64,7 +64,11 @@ func newProxy(c *Config, base http.RoundTripper, state records.Records, logger *
 	p := &Proxy{config: c, journal: newJournal(c), logger: logger}
 	p.hints.logger = logger
 	if c.Metrics {
-		p.metrics = newMetrics(p.journal)
+		var err error
+		p.metrics, err = newMetrics(p.journal)
+		if err != nil {
+			return nil, fmt.Errorf("-metrics: %w", err)
+		}
 	}
 	p.middleware = p.newMiddleware(state)
 	guarded, err := newGuard(c, p.routes(p.forward(base)))
@@ -93,7 +97,7 @@ func (p *Proxy) newMiddleware(state records.Records) *middleware.Middleware {
 		options = append(options, middleware.WithRecords(state))
 	}
 	if p.metrics != nil {
-		options = append(options, middleware.WithObserver(p.metrics.observer()))
+		options = append(options, middleware.WithObserver(p.metrics.observer))
 	}
 	if c.Clock != nil {
 		options = append(options, middleware.WithClock(c.Clock))

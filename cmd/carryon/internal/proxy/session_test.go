@@ -148,7 +148,7 @@ func TestHoldoutAddsNothingToNamedSessions(t *testing.T) {
 		assert.Equal(t, stateHoldout, held.State)
 		assert.Equal(t, "holdout", held.Outcome.Code)
 		assert.True(t, held.Outcome.Holdout)
-		assert.InDelta(t, 1, s.samples(t)[`carryon_calls_total{continued="false",reason="holdout"}`], 0)
+		assert.InDelta(t, 1, s.samples(t)[`carryon_calls_total{carryon_continued="false",carryon_reason="holdout"}`], 0)
 		assert.Contains(t, s.logs.String(), "code=holdout")
 	})
 }
