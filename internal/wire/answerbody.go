@@ -150,7 +150,8 @@ func (b *AnswerBody) readNext(p []byte) (int, error) {
 // drainOut copies the bytes that can be read, as many as fit.
 func (b *AnswerBody) drainOut(p []byte) int {
 	n := copy(p, b.out)
-	if b.out = b.out[n:]; len(b.out) == 0 {
+	b.out = b.out[n:]
+	if len(b.out) == 0 {
 		b.out = b.released()
 	}
 	return n
@@ -211,7 +212,8 @@ func (b *AnswerBody) relayNext(p []byte, r Relay) int {
 		in += got
 		n, forEngine := b.scan(p[:in], r)
 		if n > 0 || forEngine || got == 0 || in > maxTemplate || len(p) < 2*in {
-			if f.Restore(p[n:in]); forEngine {
+			f.Restore(p[n:in])
+			if forEngine {
 				f.GiveAway() // the engine may keep the events
 			}
 			return n
@@ -243,7 +245,8 @@ func (b *AnswerBody) released() []byte {
 		return nil
 	}
 	e, ok := holder.Next()
-	if b.holding = holder.IsHolding(); !ok {
+	b.holding = holder.IsHolding()
+	if !ok {
 		return nil
 	}
 	return b.frame(&e)
@@ -329,7 +332,8 @@ func (b *AnswerBody) scan(buffer []byte, r Relay) (n int, forEngine bool) {
 		if end <= 0 {
 			break
 		}
-		if n = end; !b.began && endsBlank(buffer[:n]) {
+		n = end
+		if !b.began && endsBlank(buffer[:n]) {
 			b.partial = false
 			b.seam.follow(buffer[:n])
 			return n, false
@@ -352,7 +356,7 @@ func (b *AnswerBody) observe(buffer []byte, found []value, r Relay) {
 		case v.plain:
 			b.codec.Observe(v.role, buffer[v.from+1:v.to-1], r)
 		default:
-			unescaped(buffer[v.from:v.to], func(said []byte) { b.codec.Observe(v.role, said, r) })
+			unescaped(buffer[v.from:v.to], func(text []byte) { b.codec.Observe(v.role, text, r) })
 		}
 	}
 }
@@ -430,7 +434,8 @@ func (s *Source) Recv() (sse.Event, error) {
 				return e, err
 			}
 			var ok bool
-			if e, ok = s.reader.Rest(); !ok {
+			e, ok = s.reader.Rest()
+			if !ok {
 				return e, err
 			}
 		}

@@ -252,7 +252,8 @@ func TestSourceOfAContinuation(t *testing.T) {
 	var err error
 	for err == nil {
 		var e sse.Event
-		if e, err = s.Recv(); err == nil {
+		e, err = s.Recv()
+		if err == nil {
 			raw = append(raw, string(e.Raw))
 		}
 	}

@@ -26,9 +26,9 @@ type Protocol interface {
 	Match(u *url.URL) bool
 	// Parse reads the body of a request to the URL, and returns everything that the engine must know about it, except
 	// Attachable.
-	// The History and the ToolNames that it returns read the body again, from later, when they are called; the Loop
+	// The History and the ToolNames that it returns re-read the body from source when called; the Loop
 	// reads body. Parse reports false if the request is not of the protocol; it then passes untouched.
-	Parse(u *url.URL, body []byte, later Body) (adapter.Request, Request, bool)
+	Parse(u *url.URL, body []byte, source Body) (adapter.Request, Request, bool)
 }
 
 // Translator is a [Protocol] in which a request may refer to a joined answer by an id that means something else to the
@@ -56,8 +56,8 @@ type Request interface {
 	// Stream reports whether the request asks for a stream.
 	Stream() bool
 	// Attachable returns the function of that name in [adapter.Request]. It
-	// reads the body from later when it is first called.
-	Attachable(later Body) func(message int) (text string, ok bool)
+	// reads the body from source when it is first called.
+	Attachable(source Body) func(message int) (text string, ok bool)
 	// Add returns the body with carryon's additions to the caller's own request.
 	Add(body []byte, a *adapter.Additions) []byte
 	// Continue returns the body of a continuation's request.

@@ -143,7 +143,8 @@ func (f form) length(b []byte) (n int, plain bool) {
 	if len(b) == 0 || formOf(b[0]) != f {
 		return -1, false
 	}
-	if n = rawjson.Length(b); f != scalar && n >= 0 && sse.BreakAt(b[:n]) >= 0 {
+	n = rawjson.Length(b)
+	if f != scalar && n >= 0 && sse.BreakAt(b[:n]) >= 0 {
 		n = -1
 	}
 	return n, false

@@ -27,7 +27,7 @@ type keptUsage struct {
 func (u *Usage) SetUsage(raw []byte) {
 	if u.kept == nil {
 		u.kept = new(keptUsage)
-		u.kept.Add, u.kept.Extend = addUsages, extendUsage
+		u.kept.Add, u.kept.Extend = AddUsage, extendUsage
 	}
 	u.kept.turn = append(u.kept.turn[:0], raw...)
 }
@@ -64,14 +64,12 @@ const (
 	maxDecimals = 12
 )
 
-func addUsages(a, b []byte) []byte { return add(a, b, maxDepth) }
-
 // extendUsage returns the usage of an answer after a turn was added to it.
 func extendUsage(answer, turn []byte) []byte {
 	if promptOf(answer) != nil {
 		turn = outputOf(turn, answer)
 	}
-	return addUsages(answer, turn)
+	return AddUsage(answer, turn)
 }
 
 // promptOf returns the size of the prompt in a usage, or nil if it counts none.
@@ -122,16 +120,18 @@ func countsPrompt(name string) bool {
 	return false
 }
 
-// add returns the sum of two values. It adds numbers, and objects member by
-// member. For other values it returns b, unless that is null.
-func add(a, b []byte, depth int) []byte {
+// AddUsage returns the sum of two usages, or of two values in them. It adds numbers, and
+// objects member by member. For other values it returns b, unless that is null.
+func AddUsage(a, b []byte) []byte { return addTo(maxDepth, a, b) }
+
+func addTo(depth int, a, b []byte) []byte {
 	switch {
 	case len(b) == 0, rawjson.IsNull(b) && len(a) > 0:
 		return a
 	case rawjson.IsNull(a):
 		return b
 	case a[0] == '{' && b[0] == '{' && depth > 0:
-		return addObjects(a, b, depth-1)
+		return addObjects(depth-1, a, b)
 	case isNumber(a) && isNumber(b):
 		return addNumbers(string(a), string(b))
 	}
@@ -149,7 +149,7 @@ func membersOf(object []byte) map[string][]byte {
 }
 
 // addObjects keeps the members in the order of a, and then of b.
-func addObjects(a, b []byte, depth int) []byte {
+func addObjects(depth int, a, b []byte) []byte {
 	more := membersOf(b)
 	sum := []byte{'{'}
 	put := func(name string, value []byte) {
@@ -158,7 +158,7 @@ func addObjects(a, b []byte, depth int) []byte {
 	}
 	inA := rawjson.Over(a)
 	for name := range inA.Members() {
-		put(name, add(inA.Raw(), more[name], depth))
+		put(name, addTo(depth, inA.Raw(), more[name]))
 	}
 	inB := rawjson.Over(b)
 	for name := range inB.Members() {
@@ -211,7 +211,8 @@ func Count(raw []byte) (n int, ok bool) {
 	if len(raw) == 0 || !isNumber(raw) {
 		return 0, false
 	}
-	if n, ok = rawjson.Int(raw); ok {
+	n, ok = rawjson.Int(raw)
+	if ok {
 		return n, true
 	}
 	f, _ := strconv.ParseFloat(rawjson.View(raw), 64) // infinite if it is out of range
@@ -223,7 +224,3 @@ func Count(raw []byte) (n int, ok bool) {
 	}
 	return int(f), true
 }
-
-// AddUsage returns the sum of two usages. It adds numbers member by member, and
-// takes other values from b.
-func AddUsage(a, b []byte) []byte { return addUsages(a, b) }

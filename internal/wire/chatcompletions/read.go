@@ -20,7 +20,7 @@ func (d *dialect) Read(e *sse.Event, t adapter.TurnReader) {
 	t.Size(len(e.Raw))
 	switch kindOf(e) {
 	case done:
-		d.saidDone = true
+		d.hasDone = true
 		t.Done()
 	case failure:
 		if raw := rawjson.Member(e.Data(), "error"); raw != nil {
@@ -340,7 +340,7 @@ type dialect struct {
 	envelope adapter.Envelope[envelope]
 	scratch  []byte // texts of the current event that were escaped
 	lastCall int    // the index of the last tool call, or of the last fragment of one
-	saidDone bool   // a turn has said [DONE]
+	hasDone  bool   // a turn has ended with [DONE]
 	over     bool   // the turn has ended: what is read next begins another
 	later    *laterTurn
 	document *document // nil if the answer is streamed

@@ -29,11 +29,11 @@ var _ wire.Protocol = Protocol{}
 func (Protocol) Match(u *url.URL) bool { return strings.HasSuffix(u.Path, "/chat/completions") }
 
 // Parse implements [wire.Protocol].
-func (Protocol) Parse(_ *url.URL, body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
+func (Protocol) Parse(_ *url.URL, body []byte, source wire.Body) (adapter.Request, wire.Request, bool) {
 	p := parser{request: new(request), firstCall: -1, facts: adapter.Request{Provider: "openai"}}
 	ok := p.read(body)
-	p.facts.History = history(later)
-	p.later, p.facts.ToolNames = later, p.request
+	p.facts.History = history(source)
+	p.source, p.facts.ToolNames = source, p.request
 	if first, messages := p.firstCall, p.messages; first >= 0 {
 		p.facts.Loop = func(add func(string)) { addLoop(messages, first, add) }
 	}
@@ -45,7 +45,7 @@ type request struct {
 	stream    bool
 	stored    bool                      // the provider keeps the answer
 	reasoning [len(reasoningNames)]bool // the members under which the history carries reasoning
-	later     wire.Body
+	source    wire.Body
 }
 
 var _ wire.Request = (*request)(nil)
@@ -367,7 +367,7 @@ func messagesOf(b wire.Body) [][]byte {
 
 // ToolNames implements [adapter.ToolNamer].
 func (r *request) ToolNames(yield func(string) bool) {
-	body, err := r.later.Bytes()
+	body, err := r.source.Bytes()
 	if err != nil {
 		return
 	}
@@ -438,7 +438,8 @@ func callOf(raw []byte, results *adapter.ToolResults[[]byte]) todo.Call {
 		Arguments: textOrJSON(read.arguments), // some send an object
 	}
 	var content []byte
-	if content, c.Answered = results.Take(c.ID); c.Answered {
+	content, c.Answered = results.Take(c.ID)
+	if c.Answered {
 		c.Result = contentOf(content)
 	}
 	return c

@@ -18,7 +18,7 @@ func (d *dialect) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit)
 	if edit.Part == adapter.TurnError {
 		return appendError(dst, e)
 	}
-	if edit.Part == adapter.AnswerEnd && d.saidDone {
+	if edit.Part == adapter.AnswerEnd && d.hasDone {
 		head := sse.AppendHead(nil, "")
 		return append(dst, sse.New(append(head, doneMark...), len(head), sse.Text))
 	}
@@ -481,7 +481,8 @@ func withTokens(own []byte, tokens [][]byte) []byte {
 	var e rawjson.Edits
 	s := rawjson.Over(own)
 	for name := range s.Members() {
-		if raw := s.Raw(); name == "content" {
+		raw := s.Raw()
+		if name == "content" {
 			e = e[:0] // the last member of a name counts
 			e.Replace(s.At()-len(raw), s.At(), slices.Concat([]byte{'['}, bytes.Join(tokens, []byte{','}), []byte{']'}))
 		}

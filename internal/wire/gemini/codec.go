@@ -98,7 +98,7 @@ func (c *codec) Classify(name, data []byte, v *wire.Values) bool {
 	if !c.began || len(name) > 0 {
 		return false
 	}
-	l := lookout{v: v, relays: true}
+	l := classifier{v: v, relays: true}
 	s := rawjson.Over(data)
 	if c.wrapped {
 		for member := range s.Members() {
@@ -121,15 +121,15 @@ func (c *codec) Classify(name, data []byte, v *wire.Values) bool {
 	return true
 }
 
-// lookout looks for what an event may vary in. Its methods read the next value.
-type lookout struct {
+// classifier looks for what an event may vary in. Its methods read the next value.
+type classifier struct {
 	v      *wire.Values
 	relays bool // nothing speaks against it
 	parts  int
 	taken  []byte // the usage
 }
 
-func (l *lookout) body(s *rawjson.Scanner) {
+func (l *classifier) body(s *rawjson.Scanner) {
 	for name := range s.Members() {
 		switch name {
 		case "candidates":
@@ -148,7 +148,7 @@ func (l *lookout) body(s *rawjson.Scanner) {
 
 // usage reads the usage, whose counts may vary. A usage with other members than the one
 // before it is another shape.
-func (l *lookout) usage(s *rawjson.Scanner) {
+func (l *classifier) usage(s *rawjson.Scanner) {
 	from := s.At()
 	for name := range s.Members() {
 		if at := slices.Index(counts[:], name); at >= 0 {
@@ -158,7 +158,7 @@ func (l *lookout) usage(s *rawjson.Scanner) {
 	l.taken = s.Since(from)
 }
 
-func (l *lookout) candidate(s *rawjson.Scanner) {
+func (l *classifier) candidate(s *rawjson.Scanner) {
 	for name := range s.Members() {
 		switch name {
 		case "content":
@@ -171,7 +171,7 @@ func (l *lookout) candidate(s *rawjson.Scanner) {
 	}
 }
 
-func (l *lookout) content(s *rawjson.Scanner) {
+func (l *classifier) content(s *rawjson.Scanner) {
 	for name := range s.Members() {
 		switch name {
 		case "parts":
@@ -186,7 +186,7 @@ func (l *lookout) content(s *rawjson.Scanner) {
 	}
 }
 
-func (l *lookout) part(s *rawjson.Scanner) {
+func (l *classifier) part(s *rawjson.Scanner) {
 	l.parts++
 	role := roleText
 	if string(s.Peek("thought")) == "true" {
@@ -206,7 +206,7 @@ func (l *lookout) part(s *rawjson.Scanner) {
 }
 
 // value adds the next value, which must be a string if quote is one, and else a number.
-func (l *lookout) value(s *rawjson.Scanner, quote byte, role wire.Role) {
+func (l *classifier) value(s *rawjson.Scanner, quote byte, role wire.Role) {
 	first := s.Kind()
 	isOfType := first == quote || quote == 0 && '0' <= first && first <= '9'
 	from := s.At()

@@ -36,7 +36,8 @@ func (d *document) Clone(e *sse.Event) sse.Event { return e.Clone() }
 // Read implements [adapter.Dialect].
 func (d *document) Read(e *sse.Event, t adapter.TurnReader) {
 	t.Size(len(e.Raw))
-	if d.turn = parse(e, d.wrapped); d.turn == nil {
+	d.turn = parse(e, d.wrapped)
+	if d.turn == nil {
 		t.Fail(wire.ErrUnreadable)
 		return
 	}
@@ -86,7 +87,8 @@ func (d *document) writeParts(w *partWriter) {
 			to = edit.TurnEnds[i]
 		}
 		own := edit
-		if own.Text = edit.Text[from:to]; i < len(d.kept)-1 {
+		own.Text = edit.Text[from:to]
+		if i < len(d.kept)-1 {
 			own.Calls = nil // only the last turn has calls to show
 		}
 		w.edit, w.turn, w.calls, w.called, from = &own, shownTurn{}, 0, false, to

@@ -101,7 +101,8 @@ func callOf(raw []byte, results *adapter.ToolResults[[]byte]) todo.Call {
 	if !ok && c.ID != "" {
 		result, ok = results.Take(nameKey(raw))
 	}
-	if c.Answered = ok; ok {
+	c.Answered = ok
+	if ok {
 		c.Result = resultOf(result)
 	}
 	return c
@@ -164,7 +165,7 @@ func declarations(s *rawjson.Scanner) iter.Seq[[]byte] {
 
 // ToolNames implements [adapter.ToolNamer].
 func (r *request) ToolNames(yield func(string) bool) {
-	body, err := r.later.Bytes()
+	body, err := r.source.Bytes()
 	if err != nil {
 		return
 	}

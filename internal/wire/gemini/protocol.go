@@ -35,13 +35,13 @@ func (Protocol) Match(u *url.URL) bool {
 }
 
 // Parse implements [wire.Protocol].
-func (Protocol) Parse(u *url.URL, body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
+func (Protocol) Parse(u *url.URL, body []byte, source wire.Body) (adapter.Request, wire.Request, bool) {
 	e := endpointOf(u)
-	p := parser{request: &request{endpoint: e, later: later}}
+	p := parser{request: &request{endpoint: e, source: source}}
 	p.facts = adapter.Request{Provider: e.provider, Model: e.model, Streamed: e.stream}
 	p.leaveAlone(e.stream && !e.events, continuation.ReasonFraming)
 	ok := p.read(body)
-	p.facts.History, p.facts.ToolNames = p.history(later), p.request
+	p.facts.History, p.facts.ToolNames = p.history(source), p.request
 	if first, contents := p.conversation.firstCall, p.contents; first >= 0 {
 		p.facts.Loop = func(add func(string)) { addLoop(contents, first, add) }
 	}

@@ -69,7 +69,8 @@ func parse(e *sse.Event, wrapped bool) *chunk {
 		return nil
 	}
 	c := &chunk{outer: e.Data()}
-	if c.body = c.outer; wrapped {
+	c.body = c.outer
+	if wrapped {
 		c.body = rawjson.Member(c.outer, "response")
 		if rawjson.IsNull(c.body) {
 			c.body = c.outer
@@ -82,7 +83,8 @@ func parse(e *sse.Event, wrapped bool) *chunk {
 		case "candidates":
 			c.candidate, c.candidates = nil, 0
 			for range s.Elements() {
-				if raw := s.Raw(); c.candidates == 0 {
+				raw := s.Raw()
+				if c.candidates == 0 {
 					c.candidate = raw
 				}
 				c.candidates++

@@ -16,7 +16,7 @@ import (
 type request struct {
 	endpoint
 
-	later wire.Body
+	source wire.Body
 }
 
 var _ wire.Request = (*request)(nil)
@@ -177,7 +177,8 @@ func (p *parser) readTools(s *rawjson.Scanner) {
 func (p *parser) describe() {
 	f, c := &p.facts, &p.conversation
 	f.Messages, f.Users, f.User = c.contents, c.users, wordsOf(c.user)
-	if f.Unanswered = c.users > 0 && !c.answered; f.Unanswered {
+	f.Unanswered = c.users > 0 && !c.answered
+	if f.Unanswered {
 		f.Previous = wordsOf(c.previous)
 	}
 	p.leaveAlone(c.last == roleModel, continuation.ReasonPrefill)
@@ -208,7 +209,7 @@ type conversation struct {
 	previous  []byte // the parts of the content before that
 	newest    []byte // the parts of the last content
 	firstCall int    // the index of the content with the first call after it, or -1
-	answered  bool   // a content stands behind it
+	answered  bool   // another content follows it
 	last      string // the role of the last content
 }
 

@@ -145,7 +145,8 @@ func (s *show) appendSynthetic(dst []sse.Event, e *sse.Event, edit *adapter.Edit
 	if c != nil && finishWord(c.finish) == word {
 		last.finish, last.message = c.finish, !s.paused
 	}
-	if last.usage = usage; edit.Usage == adapter.UsageOwn {
+	last.usage = usage
+	if edit.Usage == adapter.UsageOwn {
 		last.usage = nil
 	}
 	s.held = last

@@ -67,7 +67,8 @@ func addDelta(delta []byte, at int, v *wire.Values) bool {
 			return false
 		}
 		to := at + s.At()
-		if values++; !rawjson.IsString(raw) || !v.Add(to-len(raw), to, role) {
+		values++
+		if !rawjson.IsString(raw) || !v.Add(to-len(raw), to, role) {
 			return false
 		}
 	}

@@ -21,7 +21,7 @@ type codec struct {
 	ids       blockIDs
 	turn      turn // the current one, as it is read
 	blocks    blocks
-	end       ending
+	end       answerEnd
 	scratch   []byte // texts of the current event that were escaped
 }
 
@@ -167,16 +167,16 @@ func (c *codec) appendDelta(dst []sse.Event, ev *event, edit *adapter.Edit) []ss
 	return c.blocks.appendPart(dst, b, ev)
 }
 
-// ending is the end of the answer, which is shown once: the stop reason and the
+// answerEnd is the end of the answer, which is shown once: the stop reason and the
 // usage, which may come from different events.
-type ending struct {
+type answerEnd struct {
 	delta  []byte // the message_delta that is shown
 	finish string
 	usage  []byte
 }
 
 // take takes the stop reason and the usage from an edit.
-func (n *ending) take(ev *event, edit *adapter.Edit, usage []byte) {
+func (n *answerEnd) take(ev *event, edit *adapter.Edit, usage []byte) {
 	if finish := edit.FinishOr(endTurn); finish != "" {
 		n.finish = strings.TrimSuffix(finish, notPlain)
 		if ev.kind == messageDelta {
@@ -189,7 +189,7 @@ func (n *ending) take(ev *event, edit *adapter.Edit, usage []byte) {
 }
 
 // appendTo shows the end. Some clients fail on one without usage.
-func (n *ending) appendTo(dst []sse.Event, container []byte) []sse.Event {
+func (n *answerEnd) appendTo(dst []sse.Event, container []byte) []sse.Event {
 	whole := n.delta
 	if whole == nil {
 		whole = []byte(`{"type":"message_delta","delta":{}}`)

@@ -182,7 +182,8 @@ func (w *contentWriter) addCall(block []byte) {
 		return // only the last turn has calls of the caller's tools
 	}
 	edit := w.edit.Call(w.calls)
-	if w.calls++; edit.Drop {
+	w.calls++
+	if edit.Drop {
 		return
 	}
 	id := textIn(block, "id")

@@ -88,7 +88,8 @@ func callOf(block []byte, results *adapter.ToolResults[[]byte]) todo.Call {
 		Arguments: string(rawjson.Member(block, "input")),
 	}
 	var result []byte
-	if result, c.Answered = results.Take(c.ID); c.Answered {
+	result, c.Answered = results.Take(c.ID)
+	if c.Answered {
 		c.Result = resultOf(result)
 	}
 	return c
@@ -96,7 +97,7 @@ func callOf(block []byte, results *adapter.ToolResults[[]byte]) todo.Call {
 
 // ToolNames implements [adapter.ToolNamer].
 func (r *request) ToolNames(yield func(string) bool) {
-	body, err := r.later.Bytes()
+	body, err := r.source.Bytes()
 	if err != nil {
 		return
 	}

@@ -19,7 +19,8 @@ func setMember(object []byte, name string, value []byte) []byte {
 	var e rawjson.Edits
 	s := rawjson.Over(object)
 	for key := range s.Members() {
-		if own := s.Raw(); key == name {
+		own := s.Raw()
+		if key == name {
 			e = e[:0]
 			e.Replace(s.At()-len(own), s.At(), value)
 		}

@@ -27,11 +27,11 @@ func (Protocol) Match(u *url.URL) bool {
 
 // Parse implements [wire.Protocol]. Other APIs have a path that ends in
 // /messages too, but no list of messages in the body.
-func (Protocol) Parse(_ *url.URL, body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
-	p := parser{request: &request{later: later}, facts: adapter.Request{Provider: "anthropic", SaysDone: true}}
+func (Protocol) Parse(_ *url.URL, body []byte, source wire.Body) (adapter.Request, wire.Request, bool) {
+	p := parser{request: &request{source: source}, facts: adapter.Request{Provider: "anthropic", SaysDone: true}}
 	ok := p.read(body)
 	p.facts.FixedPrefix = p.mayThink()
-	p.facts.History, p.facts.ToolNames = history(later), p.request
+	p.facts.History, p.facts.ToolNames = history(source), p.request
 	if first, messages := p.conversation.firstCall, p.messages; first >= 0 {
 		p.facts.Loop = func(add func(string)) { addLoop(messages, first, add) }
 	}

@@ -20,7 +20,7 @@ var (
 // turn is the part of a turn that was read. The next turn replaces it.
 type turn struct {
 	usage  []byte // in its message_start
-	reason string // the stop reason there, which stands for a message_delta
+	reason string // the stop reason in message_start; used if no message_delta follows
 	ended  bool   // there was a message_delta
 	begun  int    // how many blocks have begun
 	last   string // the type of the newest
@@ -237,7 +237,8 @@ func (c *codec) readInput(ev *event, t adapter.TurnReader) {
 func (c *codec) readHeld(ev *event, t adapter.TurnReader) {
 	if at := c.turn.find(ev.index); c.later && at >= 0 && mayCall(c.turn.open[at].kind) {
 		if b := &c.turn.open[at]; b.size <= maxWaiting {
-			if b.size += len(ev.data); b.size > maxWaiting {
+			b.size += len(ev.data)
+			if b.size > maxWaiting {
 				t.OtherCall()
 			}
 		}

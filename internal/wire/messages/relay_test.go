@@ -45,7 +45,8 @@ func (g *engine) TryRecv() (sse.Event, bool) {
 
 func (g *engine) Handle(e sse.Event, err error) (sse.Event, error) {
 	if err == nil {
-		if g.codec.Read(&e, g); e.Kind == sse.Object {
+		g.codec.Read(&e, g)
+		if e.Kind == sse.Object {
 			g.handled++
 		}
 	}

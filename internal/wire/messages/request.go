@@ -14,7 +14,7 @@ import (
 
 // request has the facts about a request that are needed to extend it.
 type request struct {
-	later  wire.Body
+	source wire.Body
 	stream bool
 }
 
@@ -55,9 +55,9 @@ type conversation struct {
 	user      []byte // the content of the last of them
 	previous  []byte // the content of the message before that
 	firstCall int    // the index of the message with the first tool call after it, or -1
-	answered  bool   // a message stands behind it
+	answered  bool   // another message follows it
 	last      string // the role of the last message
-	newest    []byte // the content of the last message of the user, results or not, if it stands behind the model's
+	newest    []byte // the content of the last message of the user, results or not, if it follows the model's
 	thought   bool   // there is thinking in it
 }
 
@@ -109,7 +109,8 @@ func (p *parser) readOption(name string, s *rawjson.Scanner) {
 func (p *parser) describe() {
 	f, c := &p.facts, &p.conversation
 	f.Messages, f.Users, f.User = c.messages, c.users, wordsOf(c.user)
-	if f.Unanswered = c.users > 0 && !c.answered; f.Unanswered {
+	f.Unanswered = c.users > 0 && !c.answered
+	if f.Unanswered {
 		f.Previous = wordsOf(c.previous)
 	}
 	p.leaveAlone(c.last == roleAssistant, continuation.ReasonPrefill)

@@ -171,15 +171,15 @@ func (a *answer) enter(t *turn, ev *event) *item {
 	case it.kind == compaction && !t.first:
 		s.visibility = dropped // it knows of the prompt
 	}
-	t.showing.items = append(t.showing.items, it)
-	t.showing.index.add(it)
+	t.shown.items = append(t.shown.items, it)
+	t.shown.index.add(it)
 	return it
 }
 
 // hold puts an event of turn 1 into the queue as it came.
 func (a *answer) hold(t *turn, e sse.Event, ev *event) {
 	a.end.begin(t)
-	it := t.showing.index.find(ev)
+	it := t.shown.index.find(ev)
 	if ev.kind == itemAdded || it == nil && ev.kind == itemDone {
 		it = a.enter(t, ev)
 	}
@@ -232,7 +232,7 @@ func (a *answer) addItem(t *turn, e sse.Event, ev *event, edit *adapter.Edit) {
 // itemOf returns the item that an event is about, and opens it if the event begins it.
 // It returns nil if there is no item, or if it has ended.
 func (a *answer) itemOf(t *turn, ev *event) *item {
-	it := t.showing.index.find(ev)
+	it := t.shown.index.find(ev)
 	switch {
 	case ev.kind == itemAdded:
 		if it != nil && !it.shown.ended && it.shown.visibility == visible && !t.first && !it.kind.isCall() {
@@ -306,7 +306,7 @@ func (a *answer) repeat(it *item, content []byte) {
 // leaveOut drops a call.
 func (a *answer) leaveOut(it *item, ev *event) {
 	a.output.decide(it, dropped)
-	s := &it.turn.showing
+	s := &it.turn.shown
 	if id := rawjson.TextOf(ev.fields.callID); id != "" {
 		if s.dropped == nil {
 			s.dropped = make(map[string]bool)
@@ -514,7 +514,7 @@ func (a *answer) settle(t *turn, isCut bool) {
 	a.texts.cut()
 	a.keepEmpty(t)
 	a.output.flush(false)
-	for _, it := range t.showing.items {
+	for _, it := range t.shown.items {
 		switch s := &it.shown; {
 		case s.visibility == undecided:
 			a.output.decide(it, dropped)
@@ -531,7 +531,7 @@ func (a *answer) settle(t *turn, isCut bool) {
 // shown, for when the turn is sent again.
 func (a *answer) cutTurn(t *turn) {
 	a.settle(t, true)
-	t.showing.items = slices.DeleteFunc(t.showing.items, func(it *item) bool {
+	t.shown.items = slices.DeleteFunc(t.shown.items, func(it *item) bool {
 		if !it.shown.begun {
 			a.output.items.release(it.shown.id)
 		}
@@ -542,7 +542,7 @@ func (a *answer) cutTurn(t *turn) {
 // keepEmpty shows the messages that came without text, but not those whose text was
 // removed.
 func (a *answer) keepEmpty(t *turn) {
-	for _, it := range t.showing.items {
+	for _, it := range t.shown.items {
 		s := &it.shown
 		isCut := slices.ContainsFunc(s.texts, func(x *text) bool { return x.cut })
 		if it.kind == message && s.visibility == undecided && s.ended && !isCut {

@@ -300,7 +300,8 @@ func playRequest(tb testing.TB, body string, todos todo.Provider, turns ...strin
 	stream := strings.Contains(body, `"stream":true`)
 	n := 0
 	base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		if n++; n > len(turns) {
+		n++
+		if n > len(turns) {
 			return nil, errLost
 		}
 		response := wiretest.Streamed(r, io.NopCloser(strings.NewReader(turns[n-1])))
@@ -331,7 +332,8 @@ func (e *endless) Read(p []byte) (int, error) {
 	if e.closed {
 		return 0, http.ErrBodyReadAfterClose
 	}
-	if e.n++; e.n == e.at {
+	e.n++
+	if e.n == e.at {
 		e.then()
 	}
 	if e.begin == "" {

@@ -165,7 +165,8 @@ func (r *responsesReader) read(e map[string]any) {
 func (r *responsesReader) count(e map[string]any) {
 	n, ok := e["sequence_number"].(float64)
 	must(!r.began || ok == r.numbered || e["type"] == nil, "%s: numbered or not", e["type"])
-	if r.numbered = ok; ok {
+	r.numbered = ok
+	if ok {
 		must(!r.began || int(n) == r.sequence+1, "%s: number %v after %d", e["type"], n, r.sequence)
 		r.sequence = int(n)
 	}

@@ -49,7 +49,7 @@ func (c *codec) EndTurn(keep bool) {
 	c.forget()
 	c.Usage.EndTurn(keep)
 	if keep {
-		c.request.keep(c.firstID, &c.turn.reading)
+		c.request.keep(c.firstID, &c.turn.read)
 	}
 	c.turn = c.request.newTurn(false)
 }
@@ -76,7 +76,7 @@ func (c *codec) Read(e *sse.Event, t adapter.TurnReader) {
 	case stageOf(ev.kind) == last:
 		c.readEnd(e, ev, t)
 	default:
-		c.turn.read(ev, t)
+		c.turn.readEvent(ev, t)
 	}
 }
 
@@ -129,7 +129,7 @@ func (c *codec) readEnd(e *sse.Event, ev *event, t adapter.TurnReader) {
 	if usage := c.turn.readEnd(ev.response, t); usage != nil {
 		c.SetUsage(usage)
 	}
-	if !c.turn.first || c.turn.reading.calls {
+	if !c.turn.first || c.turn.read.calls {
 		return
 	}
 	c.answer.end.base = e.Keep(ev.response)
@@ -186,13 +186,13 @@ func (c *codec) classifyDelta(data []byte, ev *event, v *wire.Values) bool {
 	if !ok || !c.began || !rawjson.IsString(ev.delta) {
 		return false
 	}
-	it := c.turn.reading.index.find(ev)
+	it := c.turn.read.index.find(ev)
 	if it == nil || (role == roleText) != (it.read.kind == message) || !addValues(data, role, v) {
 		return false
 	}
 	switch role {
 	case roleText:
-		c.turn.reading.relayed = it.read.texts.of(ev.content)
+		c.turn.read.relayed = it.read.texts.of(ev.content)
 	case wire.Ignored:
 		it.read.arguments++ // which need not be known
 	}
@@ -227,7 +227,7 @@ func addValues(data []byte, role wire.Role, v *wire.Values) bool {
 func (c *codec) Observe(role wire.Role, value []byte, r wire.Relay) {
 	switch role {
 	case roleText:
-		*c.turn.reading.relayed += len(value)
+		*c.turn.read.relayed += len(value)
 		r.Text(rawjson.View(value))
 	case roleReasoning:
 		r.Reasoning(rawjson.View(value))
@@ -251,7 +251,7 @@ func (c *codec) Hold(e sse.Event) {
 		out.write(e)
 	case out.items.moved:
 		out.write(e)
-	case c.turn.reading.refused:
+	case c.turn.read.refused:
 		out.flush(true)
 		out.write(e)
 	default:

@@ -36,7 +36,8 @@ func (r *request) extend(body []byte, a *adapter.Additions, items [][]byte, memb
 		from := s.KeyAt()
 		switch {
 		case key == "input":
-			if input := s; r.lite && a.PauseTool != nil {
+			input := s
+			if r.lite && a.PauseTool != nil {
 				offer(&e, &input, a.PauseTool)
 			}
 			extendInput(&e, &s, a.Attachments, items)

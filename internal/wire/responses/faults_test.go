@@ -167,7 +167,8 @@ func FuzzResponses(f *testing.F) {
 				n++
 				return wiretest.Streamed(r, io.NopCloser(strings.NewReader([]string{first, second}[min(n-1, 1)]))), r.Body.Close()
 			})
-			if got, _ := readVia(t, base, todos); n == 1 {
+			got, _ := readVia(t, base, todos)
+			if n == 1 {
 				assert.Equal(t, first, got)
 			}
 		}

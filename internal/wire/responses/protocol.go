@@ -45,13 +45,13 @@ func (p Protocol) For(caller func(add func(text string))) wire.Protocol {
 func (Protocol) Match(u *url.URL) bool { return strings.HasSuffix(u.Path, "/responses") }
 
 // Parse implements [wire.Protocol].
-func (p Protocol) Parse(_ *url.URL, body []byte, later wire.Body) (adapter.Request, wire.Request, bool) {
+func (p Protocol) Parse(_ *url.URL, body []byte, source wire.Body) (adapter.Request, wire.Request, bool) {
 	in := parser{
-		request:   &request{chains: p.chains, caller: p.caller, stored: true, later: later},
+		request:   &request{chains: p.chains, caller: p.caller, stored: true, source: source},
 		firstCall: -1, facts: adapter.Request{Provider: "openai"},
 	}
 	ok := in.read(body)
-	in.facts.History, in.facts.ToolNames = history(later), in.request
+	in.facts.History, in.facts.ToolNames = history(source), in.request
 	if first, input := in.firstCall, in.input; first >= 0 {
 		in.facts.Loop = func(add func(string)) { addLoop(input, first, add) }
 	}

@@ -176,7 +176,8 @@ func (o *output) flush(all bool) {
 		if it := q.entries[q.head].item; next != drop && it != nil {
 			o.decide(it, visible)
 		}
-		if e := q.pop(); next != drop {
+		e := q.pop()
+		if next != drop {
 			o.emit(&e)
 		}
 	}

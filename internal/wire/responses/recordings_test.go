@@ -37,7 +37,8 @@ func recordedResponses(t *testing.T) map[string]string {
 			require.NoError(t, err)
 			var b strings.Builder
 			for line := range strings.Lines(string(lines)) {
-				if line = strings.TrimSpace(line); line != "" {
+				line = strings.TrimSpace(line)
+				if line != "" {
 					b.WriteString("event: " + rawjson.TextOf(rawjson.Member([]byte(line), "type")) + "\ndata: " + line + "\n\n")
 				}
 			}
@@ -83,7 +84,8 @@ func TestRecordedResponses(t *testing.T) {
 		}
 
 		joined, _ = playResponses(t, wiretest.TwoTodos, own[0], recorded)
-		if got, err := readResponses(joined); problem == nil {
+		got, err := readResponses(joined)
+		if problem == nil {
 			joinedAsSecond++
 			require.NoError(t, err, "a turn, then %s: %s", name, joined)
 			if got.kind == want.kind {

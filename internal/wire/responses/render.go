@@ -98,7 +98,7 @@ func (w *eventWriter) render(e *entry) {
 		}
 		return
 	}
-	r := rendering{writer: w, entry: e}
+	r := eventEdit{writer: w, entry: e}
 	s := rawjson.Over(data)
 	for name := range s.Members() {
 		r.member(name, &s)
@@ -119,8 +119,8 @@ func (e *entry) kind() string {
 	return cmp.Or(rawjson.TextOf(rawjson.Member(e.event.Data(), "type")), string(e.event.Name()))
 }
 
-// rendering is how an event is edited.
-type rendering struct {
+// eventEdit is how an event is edited.
+type eventEdit struct {
 	writer   *eventWriter
 	entry    *entry
 	edits    rawjson.Edits
@@ -128,7 +128,7 @@ type rendering struct {
 }
 
 // member edits a member, whose value is next in s.
-func (r *rendering) member(name string, s *rawjson.Scanner) {
+func (r *eventEdit) member(name string, s *rawjson.Scanner) {
 	it, x := r.entry.item, r.entry.text
 	switch {
 	case name == "sequence_number" && r.writer.sequence == none:

@@ -20,7 +20,7 @@ import (
 type request struct {
 	chains   *chains
 	caller   identify
-	later    wire.Body
+	source   wire.Body
 	streams  bool
 	stored   bool // the server keeps the answer, so that its id and its items can be referred to
 	declares bool // the caller's own request offers carryon's todo_pause
@@ -51,13 +51,13 @@ func (r *request) NewDialect() adapter.Dialect[sse.Event] { return &document{req
 
 // newTurn returns a turn that is about to be read.
 func (r *request) newTurn(first bool) *turn {
-	return &turn{first: first, reading: reading{tools: r.ownTools}}
+	return &turn{first: first, read: turnRead{tools: r.ownTools}}
 }
 
 // keep records a turn that was kept: its messages, and that its response has the whole
 // answer in its history. It does not record the response if a todo_pause was left out of
 // it: the server would demand a result for that call.
-func (r *request) keep(firstID string, turn *reading) {
+func (r *request) keep(firstID string, turn *turnRead) {
 	r.turns = append(r.turns, turn.phases())
 	id := rawjson.TextOf(turn.id)
 	if r.stored && len(r.turns) > 1 && !turn.pauses && id != "" && id != firstID && firstID != "" {
@@ -479,7 +479,7 @@ func addLoop(input rawjson.Scanner, firstCall int, add func(string)) {
 // items of the input, tools that only scripts can call, and the tool search, which has
 // only a type.
 func (r *request) ToolNames(yield func(string) bool) {
-	body, err := r.later.Bytes()
+	body, err := r.source.Bytes()
 	if err != nil || !yieldNames(rawjson.Member(body, "tools"), yield) || !r.lite {
 		return
 	}

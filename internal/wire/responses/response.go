@@ -31,7 +31,7 @@ func (d *document) Clone(e *sse.Event) sse.Event { return e.Clone() }
 func (d *document) EndTurn(keep bool) {
 	d.Usage.EndTurn(keep)
 	if keep && d.turn != nil {
-		d.request.keep(d.firstID, &d.turn.reading)
+		d.request.keep(d.firstID, &d.turn.read)
 		d.kept = append(d.kept, d.turn)
 	}
 	d.turn = nil
@@ -59,14 +59,14 @@ func (d *document) Read(e *sse.Event, t adapter.TurnReader) {
 		ev.item = s.Since(from)
 		turn.readItem(turn.open(&ev, t), &ev.fields, t)
 	}
-	if !turn.reading.calls && !isSound(response) {
+	if !turn.read.calls && !isSound(response) {
 		t.Unknown() // nothing can be joined to it
 	}
 	if usage := turn.readEnd(response, t); usage != nil {
 		d.SetUsage(usage)
 	}
 	if turn.first {
-		d.firstID = rawjson.TextOf(turn.reading.id)
+		d.firstID = rawjson.TextOf(turn.read.id)
 		d.request.chains.forget(d.request.caller, d.firstID)
 	}
 }
@@ -106,7 +106,8 @@ func (a *answer) addDocument(t *turn, shown string, isDropped func(call int) boo
 		it.shown.begun, it.shown.ended, it.shown.done = true, true, raw
 		switch it.kind {
 		case functionCall:
-			if calls++; isDropped(calls - 1) {
+			calls++
+			if isDropped(calls - 1) {
 				a.leaveOut(it, &ev)
 			}
 		case message:
@@ -116,8 +117,8 @@ func (a *answer) addDocument(t *turn, shown string, isDropped func(call int) boo
 	a.show(shown)
 	isCut := a.texts.cut()
 	a.keepEmpty(t)
-	t.showing.decide(t.first && !isCut && len(t.showing.dropped) == 0)
-	for _, it := range t.showing.items {
+	t.shown.decide(t.first && !isCut && len(t.shown.dropped) == 0)
+	for _, it := range t.shown.items {
 		if it.shown.visibility == visible {
 			a.output.items.last, it.shown.ended = it, false // more may be added to it
 		}
@@ -127,7 +128,7 @@ func (a *answer) addDocument(t *turn, shown string, isDropped func(call int) boo
 // decide decides whether the items that are still undecided are shown. It leaves out
 // messages without remaining text, and reasoning that nothing follows. Turn 1 is kept
 // whole unless it paused.
-func (s *showing) decide(isWhole bool) {
+func (s *turnShown) decide(isWhole bool) {
 	follows := false
 	for _, it := range slices.Backward(s.items) {
 		v := &it.shown.visibility
@@ -276,7 +277,7 @@ func (n *responseEnd) listsNothing(t *turn) bool {
 
 // finished returns the items of the turn as in the events that ended them.
 func (t *turn) finished() [][]byte {
-	items := t.showing.items
+	items := t.shown.items
 	all := make([][]byte, 0, len(items))
 	for _, it := range items {
 		if it.shown.done != nil && it.shown.begun {
@@ -290,7 +291,7 @@ func (t *turn) finished() [][]byte {
 // turn left open and carryon has closed.
 func (t *turn) edited(elements [][]byte) [][]byte {
 	all := make([][]byte, 0, len(elements))
-	items := t.showing.items
+	items := t.shown.items
 	left, next := unmatchedOf(items), 0
 	addClosed := func(before int) {
 		for ; next < before; next++ {
@@ -316,7 +317,8 @@ func (t *turn) edited(elements [][]byte) [][]byte {
 		}
 		var e rawjson.Edits
 		s := rawjson.Over(raw)
-		if it.edit(&e, &s); s.OK() {
+		it.edit(&e, &s)
+		if s.OK() {
 			raw = e.Apply(raw)
 		}
 		all = append(all, raw)
@@ -327,7 +329,7 @@ func (t *turn) edited(elements [][]byte) [][]byte {
 
 // hides reports whether an item that was not streamed must not be shown.
 func (t *turn) hides(f *fields) bool {
-	return f.kind == functionCall && t.showing.dropped[rawjson.TextOf(f.callID)] || f.kind == compaction && !t.first
+	return f.kind == functionCall && t.shown.dropped[rawjson.TextOf(f.callID)] || f.kind == compaction && !t.first
 }
 
 // unmatched are the items of a turn that were not met in its response object.

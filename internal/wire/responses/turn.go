@@ -15,12 +15,12 @@ import (
 type turn struct {
 	first    bool
 	response []byte // its response object; nil before its end
-	reading  reading
-	showing  showing
+	read     turnRead
+	shown    turnShown
 }
 
-// reading is what was read of a turn.
-type reading struct {
+// turnRead is what was read of a turn.
+type turnRead struct {
 	tools    callerTools
 	id       []byte // of the response, as it is written
 	index    index
@@ -35,8 +35,8 @@ type reading struct {
 	relayed  *int // the length of the text that is relayed
 }
 
-// showing is what was shown of a turn.
-type showing struct {
+// turnShown is what was shown of a turn.
+type turnShown struct {
 	index   index
 	items   []*item
 	dropped map[string]bool // the ids of the calls that are left out
@@ -153,7 +153,7 @@ func (t *turn) newItem(ev *event) *item {
 
 // open opens the item that an event begins, for reading.
 func (t *turn) open(ev *event, to adapter.TurnReader) *item {
-	r, it := &t.reading, t.newItem(ev)
+	r, it := &t.read, t.newItem(ev)
 	r.opened++
 	if r.opened > maxItems || len(it.id) > maxID {
 		t.refuse(to)
@@ -167,10 +167,10 @@ func (t *turn) open(ev *event, to adapter.TurnReader) *item {
 // enter returns the item that an event begins, for showing: the one that reading has
 // opened at that event.
 func (t *turn) enter(ev *event) *item {
-	id, ahead := rawjson.TextView(ev.idOf()), t.reading.ahead
+	id, ahead := rawjson.TextView(ev.idOf()), t.read.ahead
 	for i, it := range ahead {
 		if it.index == ev.output && it.id == id {
-			t.reading.ahead = ahead[i+1:]
+			t.read.ahead = ahead[i+1:]
 			return it
 		}
 	}
@@ -179,7 +179,7 @@ func (t *turn) enter(ev *event) *item {
 
 // refuse ends the reading of a turn that is larger than any answer is.
 func (t *turn) refuse(to adapter.TurnReader) {
-	t.reading.refused = true
+	t.read.refused = true
 	if t.first {
 		to.Unknown() // nothing can be joined to it
 	} else {
@@ -187,9 +187,9 @@ func (t *turn) refuse(to adapter.TurnReader) {
 	}
 }
 
-// read reports an event's additions to the turn.
-func (t *turn) read(ev *event, to adapter.TurnReader) {
-	r := &t.reading
+// readEvent reports an event's additions to the turn.
+func (t *turn) readEvent(ev *event, to adapter.TurnReader) {
+	r := &t.read
 	r.size += len(ev.item) + len(ev.delta)
 	if r.size > maxRead {
 		t.refuse(to)
@@ -221,7 +221,7 @@ func (t *turn) read(ev *event, to adapter.TurnReader) {
 }
 
 // list adds an item to the messages of the turn.
-func (r *reading) list(it *item) {
+func (r *turnRead) list(it *item) {
 	if !it.read.listed {
 		it.read.listed, r.messages = true, append(r.messages, it)
 	}
@@ -321,7 +321,7 @@ func (t *turn) readItem(it *item, f *fields, to adapter.TurnReader) {
 
 // readKind reports the parts of an item that depend on its kind.
 func (t *turn) readKind(it *item, f *fields, isNew bool, to adapter.TurnReader) {
-	r := &t.reading
+	r := &t.read
 	switch f.kind {
 	case message:
 		r.list(it)
@@ -359,7 +359,7 @@ func count(isNew bool) int {
 }
 
 // phases returns the messages of the turn.
-func (r *reading) phases() []phase {
+func (r *turnRead) phases() []phase {
 	all := make([]phase, 0, len(r.messages))
 	for _, it := range r.messages {
 		all = append(all, phase{it.read.texts.sum(), it.read.phase})
@@ -380,7 +380,7 @@ func (t *turn) readEnd(response []byte, to adapter.TurnReader) (usage []byte) {
 	for name := range s.Members() {
 		switch name {
 		case "id":
-			t.reading.id = bytes.Clone(s.Raw())
+			t.read.id = bytes.Clone(s.Raw())
 		case "status":
 			end.status = s.Raw()
 		case "incomplete_details":
@@ -390,7 +390,7 @@ func (t *turn) readEnd(response []byte, to adapter.TurnReader) (usage []byte) {
 		case "end_turn":
 			end.goesOn = string(s.Raw()) == "false"
 		case "output":
-			t.reading.readOutput(s.Raw(), to)
+			t.read.readOutput(s.Raw(), to)
 		case "usage":
 			if raw := s.Raw(); len(raw) > 0 && raw[0] == '{' {
 				usage = raw
@@ -398,13 +398,13 @@ func (t *turn) readEnd(response []byte, to adapter.TurnReader) (usage []byte) {
 			}
 		}
 	}
-	t.reading.finish(&end, to)
+	t.read.finish(&end, to)
 	return usage
 }
 
 // finish reports the finish reason. The protocol has none, so finish derives it from
 // the status and the items.
-func (r *reading) finish(e *turnEnd, to adapter.TurnReader) {
+func (r *turnRead) finish(e *turnEnd, to adapter.TurnReader) {
 	switch word := rawjson.TextView(e.status); {
 	case word == "failed" || word == "completed" && !rawjson.IsNull(e.failure):
 		to.Fail(wire.Reported(e.failure))
@@ -422,7 +422,7 @@ func (r *reading) finish(e *turnEnd, to adapter.TurnReader) {
 }
 
 // readOutput reads items that were not streamed.
-func (r *reading) readOutput(output []byte, to adapter.TurnReader) {
+func (r *turnRead) readOutput(output []byte, to adapter.TurnReader) {
 	listed := 0
 	s := rawjson.Over(output)
 	for range s.Elements() {

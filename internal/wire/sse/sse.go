@@ -284,7 +284,8 @@ func (a *assembler) add(b []byte, l Line) (found, bool) {
 		a.fields = true
 		return found{}, false
 	case Unknown:
-		if kind := Text; !inside {
+		kind := Text
+		if !inside {
 			if b[l.From] == '{' { // an error, in place of an event
 				kind = Broken
 			}

@@ -119,7 +119,8 @@ func TestEventOverTheLimitIsBroken(t *testing.T) {
 	assert.Equal(t, sse.Object, e.Kind)
 	size, longest := 0, 0
 	for err == nil {
-		if e, err = r.Next(); err == nil {
+		e, err = r.Next()
+		if err == nil {
 			assert.Equal(t, sse.Broken, e.Kind)
 			size, longest = size+len(e.Raw), max(longest, len(e.Raw))
 		}
