@@ -28,6 +28,10 @@ const (
 // AllModes returns all modes.
 func AllModes() []Mode { return []Mode{TypedUnary, TypedStream, WireUnary, WireStream} }
 
+// TypedModes returns the modes of the typed client, for rules that do not depend on how a
+// call is made. A property test shows that the typed client and the wire agree.
+func TypedModes() []Mode { return []Mode{TypedUnary, TypedStream} }
+
 // UnaryModes returns the modes whose answers come in one piece.
 func UnaryModes() []Mode { return []Mode{TypedUnary, WireUnary} }
 

@@ -123,11 +123,11 @@ func (p *play) call(ctx context.Context, c scenario.Client, leave int) {
 
 func TestEveryTurnIsAccountedFor(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) { requireEveryTurnAccountedFor(t, m, "whole") })
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) { requireEveryTurnAccountedFor(t, m, "whole") })
 	for _, how := range []string{"close", "cancel"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) { requireEveryTurnAccountedFor(t, m, how) })
+			requireEveryTurnAccountedFor(t, scenario.TypedStream, how)
 		})
 	}
 }
@@ -169,19 +169,17 @@ func (p *play) requireAccounts(t *testing.T) {
 func TestRoleThatComesWithAPauseIsKept(t *testing.T) {
 	t.Parallel()
 	const chunk = `{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":%s,"finish_reason":%s}]}`
-	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		for _, reason := range []string{scenario.Blocked, "stuck"} {
-			s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPauseTool(middleware.PauseToolAlways))
-			call := `{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"p","type":"function",` +
-				`"function":{"name":"todo_pause","arguments":"{\"reason\":\"` + reason + `\"}"}}]}`
-			got := s.Ask(fakellm.Chunks(
-				fmt.Sprintf(chunk, call, "null"), fmt.Sprintf(chunk, "{}", `"tool_calls"`)), scenario.Edit())
+	for _, reason := range []string{scenario.Blocked, "stuck"} {
+		s := scenario.New(t, scenario.TypedStream, scenario.TwoTodos(), middleware.WithPauseTool(middleware.PauseToolAlways))
+		call := `{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"p","type":"function",` +
+			`"function":{"name":"todo_pause","arguments":"{\"reason\":\"` + reason + `\"}"}}]}`
+		got := s.Ask(fakellm.Chunks(
+			fmt.Sprintf(chunk, call, "null"), fmt.Sprintf(chunk, "{}", `"tool_calls"`)), scenario.Edit())
 
-			require.NoError(t, got.Err)
-			require.NotEmpty(t, got.Chunks)
-			assert.Equal(t, openai.ChatMessageRoleAssistant, got.Chunks[0].Choices[0].Delta.Role)
-			assert.Empty(t, got.Chunks[0].Choices[0].Delta.ToolCalls)
-			scenario.RequireWellFormed(t, got)
-		}
-	})
+		require.NoError(t, got.Err)
+		require.NotEmpty(t, got.Chunks)
+		assert.Equal(t, openai.ChatMessageRoleAssistant, got.Chunks[0].Choices[0].Delta.Role)
+		assert.Empty(t, got.Chunks[0].Choices[0].Delta.ToolCalls)
+		scenario.RequireWellFormed(t, got)
+	}
 }

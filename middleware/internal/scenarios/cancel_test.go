@@ -50,7 +50,7 @@ func requireBrokeOff(t *testing.T, s *scenario.Scenario, got scenario.Answer, wa
 
 func TestContextThatHasEndedBeforeTheCall(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		ctx, cancel := context.WithCancel(s.Ctx)
 		cancel()
@@ -62,7 +62,7 @@ func TestContextThatHasEndedBeforeTheCall(t *testing.T) {
 
 func TestContextThatEndsDuringTheFirstTurn(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		turn, arrived, release := gatedTurn(fakellm.Text(scenario.Plan))
 		defer release()
@@ -79,20 +79,18 @@ func TestContextThatEndsDuringTheFirstTurn(t *testing.T) {
 
 func TestContextThatEndsInTheTextOfTheFirstTurn(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos())
-		ctx, cancel := context.WithCancel(s.Ctx)
-		defer cancel()
-		s.Server.Append(fakellm.Text("One two three.").HangAfter(3))
-		got, err := scenario.Open(ctx, s.Client, scenario.Request())
-		require.NoError(t, err)
-		defer got.Close()
-		readUntil(t, got.Recv, "One two")
-		cancel()
-		_, err = got.Recv()
-		require.ErrorIs(t, err, context.Canceled)
-		assert.Equal(t, continuation.ReasonBrokeOff, got.Outcome().Reason)
-	})
+	s := scenario.New(t, scenario.TypedStream, scenario.TwoTodos())
+	ctx, cancel := context.WithCancel(s.Ctx)
+	defer cancel()
+	s.Server.Append(fakellm.Text("One two three.").HangAfter(3))
+	got, err := scenario.Open(ctx, s.Client, scenario.Request())
+	require.NoError(t, err)
+	defer got.Close()
+	readUntil(t, got.Recv, "One two")
+	cancel()
+	_, err = got.Recv()
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Equal(t, continuation.ReasonBrokeOff, got.Outcome().Reason)
 }
 
 // Once the first turn is complete, the caller sees its end, whatever happens to ctx afterwards.
@@ -115,7 +113,7 @@ func TestContextThatEndsAfterTheFirstTurnReleasesItsEnd(t *testing.T) {
 	for name, prepare := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				ctx, cancel := context.WithCancel(continuation.WithSession(t.Context(), "s"))
 				defer cancel()
 				todos, option := prepare(cancel)
@@ -162,7 +160,7 @@ func (b *closingBody) Close() error {
 
 func TestContextThatEndsWithTheFirstTurnReleasesItsEnd(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		ctx, cancel := context.WithCancel(s.Ctx)
 		defer cancel()
@@ -176,32 +174,30 @@ func TestContextThatEndsWithTheFirstTurnReleasesItsEnd(t *testing.T) {
 
 func TestContextThatEndsBetweenTheFinishAndTheEnd(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos())
-		ctx, cancel := context.WithCancel(s.Ctx)
-		defer cancel()
-		asked := make(chan struct{})
-		s.Middleware = middleware.New(todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) {
-			close(asked) // the engine has read the finish
-			return []todo.Todo{scenario.Pending("A")}, nil
-		}))
-		s.Client = s.ClientWith(s.Middleware)
-		s.Server.Append(fakellm.Text(scenario.Plan).HangAfter(-1))
-		call := inBackground(func() scenario.Answer { return s.Mode.Call(ctx, s.Client, scenario.Request()) })
-		<-asked
-		cancel()
-		got := <-call
-		require.ErrorIs(t, got.Err, context.Canceled, "as without carryon")
-		assert.Equal(t, scenario.Plan, got.Text)
-		assert.Equal(t, "stop", got.Finish, "the end was there")
-		assert.Equal(t, continuation.ReasonBrokeOff, got.Outcome.Reason)
-	})
+	s := scenario.New(t, scenario.TypedStream, scenario.TwoTodos())
+	ctx, cancel := context.WithCancel(s.Ctx)
+	defer cancel()
+	asked := make(chan struct{})
+	s.Middleware = middleware.New(todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) {
+		close(asked) // the engine has read the finish
+		return []todo.Todo{scenario.Pending("A")}, nil
+	}))
+	s.Client = s.ClientWith(s.Middleware)
+	s.Server.Append(fakellm.Text(scenario.Plan).HangAfter(-1))
+	call := inBackground(func() scenario.Answer { return s.Mode.Call(ctx, s.Client, scenario.Request()) })
+	<-asked
+	cancel()
+	got := <-call
+	require.ErrorIs(t, got.Err, context.Canceled, "as without carryon")
+	assert.Equal(t, scenario.Plan, got.Text)
+	assert.Equal(t, "stop", got.Finish, "the end was there")
+	assert.Equal(t, continuation.ReasonBrokeOff, got.Outcome.Reason)
 }
 
 func TestContextThatEndsDuringAContinuation(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("the user left")
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		turn, arrived, release := gatedTurn(fakellm.Text("Two:"))
 		defer release()
@@ -214,9 +210,7 @@ func TestContextThatEndsDuringAContinuation(t *testing.T) {
 		got := <-call
 		requireBrokeOff(t, s, got, context.Canceled)
 		require.ErrorIs(t, got.Err, cause)
-		if m != scenario.WireUnary { // http.Client returns an answer or an error, not both
-			assert.Equal(t, "One:", got.Text, "the text so far is not lost")
-		}
+		assert.Equal(t, "One:", got.Text, "the text so far is not lost")
 		assert.Len(t, s.Server.Requests(), 2)
 		assert.Empty(t, failures(s.Events), "an end by the caller is no failure")
 		assert.Empty(t, s.State(t).LastResult, "the model does not hear of it")
@@ -225,56 +219,52 @@ func TestContextThatEndsDuringAContinuation(t *testing.T) {
 
 func TestContextThatEndsInTheTextOfAContinuation(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos())
-		ctx, cancel := context.WithCancel(s.Ctx)
-		defer cancel()
-		s.Server.Append(fakellm.Text("One:"), fakellm.Text("Two three four.").HangAfter(3))
-		got, err := scenario.Open(ctx, s.Client, scenario.Request())
-		require.NoError(t, err)
-		defer got.Close()
-		readUntil(t, got.Recv, "Two three")
-		cancel()
-		_, err = got.Recv()
-		require.ErrorIs(t, err, context.Canceled)
-		_, err = got.Recv()
-		require.ErrorIs(t, err, context.Canceled, "the error stays")
-		outcome := got.Outcome()
-		assert.True(t, outcome.Ended)
-		assert.Equal(t, continuation.ReasonBrokeOff, outcome.Reason)
-		assert.Zero(t, s.State(t).Claim)
-	})
+	s := scenario.New(t, scenario.TypedStream, scenario.TwoTodos())
+	ctx, cancel := context.WithCancel(s.Ctx)
+	defer cancel()
+	s.Server.Append(fakellm.Text("One:"), fakellm.Text("Two three four.").HangAfter(3))
+	got, err := scenario.Open(ctx, s.Client, scenario.Request())
+	require.NoError(t, err)
+	defer got.Close()
+	readUntil(t, got.Recv, "Two three")
+	cancel()
+	_, err = got.Recv()
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = got.Recv()
+	require.ErrorIs(t, err, context.Canceled, "the error stays")
+	outcome := got.Outcome()
+	assert.True(t, outcome.Ended)
+	assert.Equal(t, continuation.ReasonBrokeOff, outcome.Reason)
+	assert.Zero(t, s.State(t).Claim)
 }
 
 func TestCloseAfterAnyChunkEndsTheCall(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		whole := scenario.New(t, m, scenario.TwoTodos()).Ask(scenario.ThreeTurns()...)
-		require.NoError(t, whole.Err)
-		for n := range len(whole.Chunks) + 1 {
-			s := scenario.New(t, m, scenario.TwoTodos())
-			s.Server.Append(scenario.ThreeTurns()...)
-			got, err := scenario.Open(s.Ctx, s.Client, scenario.RequestWithUsage())
+	whole := scenario.New(t, scenario.TypedStream, scenario.TwoTodos()).Ask(scenario.ThreeTurns()...)
+	require.NoError(t, whole.Err)
+	for n := range len(whole.Chunks) + 1 {
+		s := scenario.New(t, scenario.TypedStream, scenario.TwoTodos())
+		s.Server.Append(scenario.ThreeTurns()...)
+		got, err := scenario.Open(s.Ctx, s.Client, scenario.RequestWithUsage())
+		require.NoError(t, err)
+		for i := range n {
+			chunk, err := got.Recv()
 			require.NoError(t, err)
-			for i := range n {
-				chunk, err := got.Recv()
-				require.NoError(t, err)
-				assert.Equal(t, whole.Chunks[i], chunk)
-			}
-			require.NoError(t, got.Close())
-			assert.True(t, got.Outcome().Ended, "after %d chunks", n)
-			assert.Zero(t, s.State(t).Claim, "after %d chunks", n)
-			opened, closed := s.Transport.Bodies()
-			assert.Equal(t, opened, closed, "after %d chunks", n)
-			for err == nil { // chunks that were ready may still be read, as from the SDK's own stream
-				_, err = got.Recv()
-			}
-			require.NoError(t, got.Close(), "again")
-			asked := len(s.Server.Requests())
-			_, _ = got.Recv()
-			assert.Len(t, s.Server.Requests(), asked, "nothing is sent any more")
+			assert.Equal(t, whole.Chunks[i], chunk)
 		}
-	})
+		require.NoError(t, got.Close())
+		assert.True(t, got.Outcome().Ended, "after %d chunks", n)
+		assert.Zero(t, s.State(t).Claim, "after %d chunks", n)
+		opened, closed := s.Transport.Bodies()
+		assert.Equal(t, opened, closed, "after %d chunks", n)
+		for err == nil { // chunks that were ready may still be read, as from the SDK's own stream
+			_, err = got.Recv()
+		}
+		require.NoError(t, got.Close(), "again")
+		asked := len(s.Server.Requests())
+		_, _ = got.Recv()
+		assert.Len(t, s.Server.Requests(), asked, "nothing is sent any more")
+	}
 }
 
 // closeDuring closes a stream from another goroutine while its consumer waits for the server.
@@ -302,168 +292,154 @@ func closeDuring(t *testing.T, s *scenario.Scenario, arrived <-chan struct{}) er
 
 func TestCloseDuringRecvOfTheFirstTurn(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos())
-		arrived := make(chan struct{})
-		s.Server.Append(doFirst(func() { close(arrived) }, fakellm.Text(scenario.Plan).HangAfter(0)))
-		require.Error(t, closeDuring(t, s, arrived))
-	})
+	s := scenario.New(t, scenario.TypedStream, scenario.TwoTodos())
+	arrived := make(chan struct{})
+	s.Server.Append(doFirst(func() { close(arrived) }, fakellm.Text(scenario.Plan).HangAfter(0)))
+	require.Error(t, closeDuring(t, s, arrived))
 }
 
 func TestCloseDuringTheOpeningOfAContinuation(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos())
-		turn, arrived, release := gatedTurn(fakellm.Text("Two:"))
-		defer release()
-		s.Server.Append(fakellm.Text("One:"), turn)
-		require.ErrorIs(t, closeDuring(t, s, arrived), m.ErrClosed())
-		assert.Empty(t, failures(s.Events), "an end by the caller is no failure")
-	})
+	s := scenario.New(t, scenario.TypedStream, scenario.TwoTodos())
+	turn, arrived, release := gatedTurn(fakellm.Text("Two:"))
+	defer release()
+	s.Server.Append(fakellm.Text("One:"), turn)
+	require.ErrorIs(t, closeDuring(t, s, arrived), scenario.TypedStream.ErrClosed())
+	assert.Empty(t, failures(s.Events), "an end by the caller is no failure")
 }
 
 func TestCloseDuringRecvOfAContinuation(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos())
-		arrived := make(chan struct{})
-		s.Server.Append(fakellm.Text("One:"), doFirst(func() { close(arrived) }, fakellm.Text("Two:").HangAfter(0)))
-		require.ErrorIs(t, closeDuring(t, s, arrived), m.ErrClosed())
-		assert.Empty(t, failures(s.Events))
-	})
+	s := scenario.New(t, scenario.TypedStream, scenario.TwoTodos())
+	arrived := make(chan struct{})
+	s.Server.Append(fakellm.Text("One:"), doFirst(func() { close(arrived) }, fakellm.Text("Two:").HangAfter(0)))
+	require.ErrorIs(t, closeDuring(t, s, arrived), scenario.TypedStream.ErrClosed())
+	assert.Empty(t, failures(s.Events))
 }
 
 func TestCloseBetweenTheFinishAndTheEnd(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		asked := make(chan struct{})
-		s := scenario.New(t, m, todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) {
-			close(asked)
-			return []todo.Todo{scenario.Pending("A")}, nil
-		}))
-		s.Server.Append(fakellm.Text(scenario.Plan).HangAfter(-1))
-		require.Error(t, closeDuring(t, s, asked))
-		assert.Len(t, s.Server.Requests(), 1)
-	})
+	asked := make(chan struct{})
+	s := scenario.New(t, scenario.TypedStream, todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) {
+		close(asked)
+		return []todo.Todo{scenario.Pending("A")}, nil
+	}))
+	s.Server.Append(fakellm.Text(scenario.Plan).HangAfter(-1))
+	require.Error(t, closeDuring(t, s, asked))
+	assert.Len(t, s.Server.Requests(), 1)
 }
 
 // The program's own functions run inside Recv. They may close the stream that called them.
 func TestCloseFromWithinRecv(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		var stream scenario.Stream
-		tests := map[string]func(do func()) (todo.Provider, middleware.Option){
-			"the todo source": func(do func()) (todo.Provider, middleware.Option) {
-				return todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) {
-					do()
-					return []todo.Todo{scenario.Pending("A")}, nil
-				}), nil
-			},
-			"the gate": func(do func()) (todo.Provider, middleware.Option) {
-				return scenario.TwoTodos(), middleware.WithGate(func(context.Context, middleware.NextTurn) error {
-					do()
-					return nil
-				})
-			},
-			"an observer of decisions": func(do func()) (todo.Provider, middleware.Option) {
-				return scenario.TwoTodos(), middleware.WithObserver(middleware.Observer{
-					Decision: func(context.Context, middleware.Decision) { do() },
-				})
-			},
-			"an observer of the todo source": func(do func()) (todo.Provider, middleware.Option) {
-				return scenario.TwoTodos(), middleware.WithObserver(middleware.Observer{
-					TodosRead: func(context.Context, middleware.TodosRead) { do() },
-				})
-			},
-			"an observer of continuations": func(do func()) (todo.Provider, middleware.Option) {
-				return scenario.TwoTodos(), middleware.WithObserver(middleware.Observer{
-					ContinuationStarted: func(context.Context, middleware.ContinuationStarted) { do() },
-				})
-			},
-		}
-		for name, prepare := range tests {
-			t.Run(name, func(t *testing.T) {
-				todos, option := prepare(func() { assert.NoError(t, stream.Close()) })
-				s := scenario.New(t, m, todos, option)
-				s.Server.Append(fakellm.Text(scenario.Plan), fakellm.Text("Two:"))
-				var err error
-				stream, err = scenario.Open(s.Ctx, s.Client, scenario.Request())
-				require.NoError(t, err)
-				for err == nil {
-					_, err = stream.Recv()
-				}
-				// The end of the first turn is shown if it had arrived before.
-				assert.True(t, stream.Outcome().Ended)
-				assert.Zero(t, s.State(t).Claim)
+	var stream scenario.Stream
+	tests := map[string]func(do func()) (todo.Provider, middleware.Option){
+		"the todo source": func(do func()) (todo.Provider, middleware.Option) {
+			return todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) {
+				do()
+				return []todo.Todo{scenario.Pending("A")}, nil
+			}), nil
+		},
+		"the gate": func(do func()) (todo.Provider, middleware.Option) {
+			return scenario.TwoTodos(), middleware.WithGate(func(context.Context, middleware.NextTurn) error {
+				do()
+				return nil
 			})
-		}
-	})
-}
-
-// An observer of the store may close the stream too, whatever the store was asked for.
-func TestCloseWhenTheStoreHasAnswered(t *testing.T) {
-	t.Parallel()
-	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		for nth := int64(1); ; nth++ {
-			var stream scenario.Stream
-			var answers atomic.Int64 // the claim may be released on a goroutine of its own
-			observer := middleware.Observer{StoreAnswered: func(context.Context, middleware.StoreAnswered) {
-				if stream.Receiver == nil {
-					return // the user turn is registered before there is a stream
-				}
-				if answers.Add(1) == nth {
-					assert.NoError(t, stream.Close())
-				}
-			}}
-			s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithRecords(records.NewMemoryEngine()), middleware.WithObserver(observer))
-			s.Server.Append(fakellm.Text("One:"), scenario.Edit())
+		},
+		"an observer of decisions": func(do func()) (todo.Provider, middleware.Option) {
+			return scenario.TwoTodos(), middleware.WithObserver(middleware.Observer{
+				Decision: func(context.Context, middleware.Decision) { do() },
+			})
+		},
+		"an observer of the todo source": func(do func()) (todo.Provider, middleware.Option) {
+			return scenario.TwoTodos(), middleware.WithObserver(middleware.Observer{
+				TodosRead: func(context.Context, middleware.TodosRead) { do() },
+			})
+		},
+		"an observer of continuations": func(do func()) (todo.Provider, middleware.Option) {
+			return scenario.TwoTodos(), middleware.WithObserver(middleware.Observer{
+				ContinuationStarted: func(context.Context, middleware.ContinuationStarted) { do() },
+			})
+		},
+	}
+	for name, prepare := range tests {
+		t.Run(name, func(t *testing.T) {
+			todos, option := prepare(func() { assert.NoError(t, stream.Close()) })
+			s := scenario.New(t, scenario.TypedStream, todos, option)
+			s.Server.Append(fakellm.Text(scenario.Plan), fakellm.Text("Two:"))
 			var err error
 			stream, err = scenario.Open(s.Ctx, s.Client, scenario.Request())
 			require.NoError(t, err)
 			for err == nil {
 				_, err = stream.Recv()
 			}
+			// The end of the first turn is shown if it had arrived before.
 			assert.True(t, stream.Outcome().Ended)
 			assert.Zero(t, s.State(t).Claim)
-			if answers.Load() < nth {
-				assert.Greater(t, nth, int64(2), "the claim and its release")
-				return
+		})
+	}
+}
+
+// An observer of the store may close the stream too, whatever the store was asked for.
+func TestCloseWhenTheStoreHasAnswered(t *testing.T) {
+	t.Parallel()
+	for nth := int64(1); ; nth++ {
+		var stream scenario.Stream
+		var answers atomic.Int64 // the claim may be released on a goroutine of its own
+		observer := middleware.Observer{StoreAnswered: func(context.Context, middleware.StoreAnswered) {
+			if stream.Receiver == nil {
+				return // the user turn is registered before there is a stream
 			}
+			if answers.Add(1) == nth {
+				assert.NoError(t, stream.Close())
+			}
+		}}
+		s := scenario.New(t, scenario.TypedStream, scenario.TwoTodos(), middleware.WithRecords(records.NewMemoryEngine()), middleware.WithObserver(observer))
+		s.Server.Append(fakellm.Text("One:"), scenario.Edit())
+		var err error
+		stream, err = scenario.Open(s.Ctx, s.Client, scenario.Request())
+		require.NoError(t, err)
+		for err == nil {
+			_, err = stream.Recv()
 		}
-	})
+		assert.True(t, stream.Outcome().Ended)
+		assert.Zero(t, s.State(t).Claim)
+		if answers.Load() < nth {
+			assert.Greater(t, nth, int64(2), "the claim and its release")
+			return
+		}
+	}
 }
 
 func TestCloseAtAnyMomentFromAnotherGoroutine(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		for i := range 60 {
-			s := scenario.New(t, m, scenario.TwoTodos())
-			s.Server.Append(scenario.ThreeTurns()...)
-			got, err := scenario.Open(s.Ctx, s.Client, scenario.Request())
-			require.NoError(t, err)
-			closed := make(chan struct{})
-			timer := time.AfterFunc(time.Duration(i)*50*time.Microsecond, func() {
-				defer close(closed)
-				assert.NoError(t, got.Close())
-			})
-			for err == nil {
-				_, err = got.Recv()
-			}
-			if timer.Stop() {
-				require.NoError(t, got.Close())
-			} else {
-				<-closed
-			}
-			assert.True(t, got.Outcome().Ended)
-			assert.Zero(t, s.State(t).Claim)
-			// Turns of the script may be left over: the call may have ended before it asked for them.
+	for i := range 60 {
+		s := scenario.New(t, scenario.TypedStream, scenario.TwoTodos())
+		s.Server.Append(scenario.ThreeTurns()...)
+		got, err := scenario.Open(s.Ctx, s.Client, scenario.Request())
+		require.NoError(t, err)
+		closed := make(chan struct{})
+		timer := time.AfterFunc(time.Duration(i)*50*time.Microsecond, func() {
+			defer close(closed)
+			assert.NoError(t, got.Close())
+		})
+		for err == nil {
+			_, err = got.Recv()
 		}
-	})
+		if timer.Stop() {
+			require.NoError(t, got.Close())
+		} else {
+			<-closed
+		}
+		assert.True(t, got.Outcome().Ended)
+		assert.Zero(t, s.State(t).Claim)
+		// Turns of the script may be left over: the call may have ended before it asked for them.
+	}
 }
 
 func TestPanicOfTheTransportReleasesTheSession(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		s.Transport.Base = scenario.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
 			if _, ok := continuation.FromContext(r.Context()); ok {
@@ -478,20 +454,18 @@ func TestPanicOfTheTransportReleasesTheSession(t *testing.T) {
 
 func TestStreamIsClosedAfterItsEnd(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos())
-		s.Server.Append(fakellm.Text(scenario.Plan), scenario.Edit())
-		got, err := scenario.Open(s.Ctx, s.Client, scenario.Request())
-		require.NoError(t, err)
-		for err == nil {
-			_, err = got.Recv()
-		}
-		require.ErrorIs(t, err, io.EOF)
-		require.NoError(t, got.Close())
+	s := scenario.New(t, scenario.TypedStream, scenario.TwoTodos())
+	s.Server.Append(fakellm.Text(scenario.Plan), scenario.Edit())
+	got, err := scenario.Open(s.Ctx, s.Client, scenario.Request())
+	require.NoError(t, err)
+	for err == nil {
 		_, err = got.Recv()
-		require.ErrorIs(t, err, io.EOF, "it was whole")
-		assert.Equal(t, continuation.ReasonToolCalls, got.Outcome().Reason)
-	})
+	}
+	require.ErrorIs(t, err, io.EOF)
+	require.NoError(t, got.Close())
+	_, err = got.Recv()
+	require.ErrorIs(t, err, io.EOF, "it was whole")
+	assert.Equal(t, continuation.ReasonToolCalls, got.Outcome().Reason)
 }
 
 // slowStore is a store whose writes take time, as over a network.
@@ -514,35 +488,33 @@ func (s slowStore) Update(ctx context.Context, key string, f records.UpdateFunc)
 // A program may make the next call as soon as one has ended.
 func TestSessionIsFreeWhenTheCallIsOver(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		for name, byClose := range map[string]bool{"by Close": true, "by the context": false} {
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithRecords(
-					slowStore{records.NewMemoryEngine()}))
-				turn, arrived, release := gatedTurn(fakellm.Text("Two:"))
-				defer release()
-				s.Server.Append(fakellm.Text("One:"), turn)
-				ctx, cancel := context.WithCancel(s.Ctx)
-				defer cancel()
-				got, err := scenario.Open(ctx, s.Client, scenario.Request())
-				require.NoError(t, err)
-				defer got.Close()
-				go func() {
-					<-arrived
-					if byClose {
-						got.Close()
-					}
-					cancel()
-				}()
-				for err == nil {
-					_, err = got.Recv()
+	for name, byClose := range map[string]bool{"by Close": true, "by the context": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := scenario.New(t, scenario.TypedStream, scenario.TwoTodos(), middleware.WithRecords(
+				slowStore{records.NewMemoryEngine()}))
+			turn, arrived, release := gatedTurn(fakellm.Text("Two:"))
+			defer release()
+			s.Server.Append(fakellm.Text("One:"), turn)
+			ctx, cancel := context.WithCancel(s.Ctx)
+			defer cancel()
+			got, err := scenario.Open(ctx, s.Client, scenario.Request())
+			require.NoError(t, err)
+			defer got.Close()
+			go func() {
+				<-arrived
+				if byClose {
+					got.Close()
 				}
-				require.NotErrorIs(t, err, io.EOF)
-				assert.Zero(t, s.State(t).Claim)
-			})
-		}
-	})
+				cancel()
+			}()
+			for err == nil {
+				_, err = got.Recv()
+			}
+			require.NotErrorIs(t, err, io.EOF)
+			assert.Zero(t, s.State(t).Claim)
+		})
+	}
 }
 
 // failingStore is a store that fails once it is broken.
@@ -562,29 +534,27 @@ func (f *failingStore) Update(ctx context.Context, key string, change records.Up
 // Observers are called outside every lock, so one may close the stream that its event is about.
 func TestCloseByAnObserverOfAStoreThatFails(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		store := &failingStore{Records: records.NewMemoryEngine()}
-		server := fakellm.NewServer(t, fakellm.Text("One:"), fakellm.Text("Two three.").HangAfter(2))
-		var got scenario.Stream
-		observed := make(chan struct{})
-		observe := sync.OnceFunc(func() { close(observed) })
-		mw := middleware.New(scenario.TwoTodos(), middleware.WithRecords(store), middleware.WithObserver(middleware.Observer{
-			Failed: func(context.Context, middleware.Failed) {
-				got.Close()
-				observe()
-			},
-		}))
-		ctx, cancel := context.WithCancel(continuation.WithSession(t.Context(), "s"))
-		defer cancel()
-		got, err := scenario.Open(ctx, m.HTTPClient(server, mw), scenario.Request())
-		require.NoError(t, err)
-		readUntil(t, got.Recv, "Two")
-		store.broken.Store(true)
-		cancel() // another goroutine than the consumer's releases the claim
-		select {
-		case <-observed:
-		case <-time.After(time.Minute):
-			require.Fail(t, "the observer waits forever")
-		}
-	})
+	store := &failingStore{Records: records.NewMemoryEngine()}
+	server := fakellm.NewServer(t, fakellm.Text("One:"), fakellm.Text("Two three.").HangAfter(2))
+	var got scenario.Stream
+	observed := make(chan struct{})
+	observe := sync.OnceFunc(func() { close(observed) })
+	mw := middleware.New(scenario.TwoTodos(), middleware.WithRecords(store), middleware.WithObserver(middleware.Observer{
+		Failed: func(context.Context, middleware.Failed) {
+			got.Close()
+			observe()
+		},
+	}))
+	ctx, cancel := context.WithCancel(continuation.WithSession(t.Context(), "s"))
+	defer cancel()
+	got, err := scenario.Open(ctx, scenario.TypedStream.HTTPClient(server, mw), scenario.Request())
+	require.NoError(t, err)
+	readUntil(t, got.Recv, "Two")
+	store.broken.Store(true)
+	cancel() // another goroutine than the consumer's releases the claim
+	select {
+	case <-observed:
+	case <-time.After(time.Minute):
+		require.Fail(t, "the observer waits forever")
+	}
 }

@@ -14,7 +14,7 @@ import (
 
 func TestStalledTurnIsContinued(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		server := fakellm.NewServer(t,
 			fakellm.Text("Next I will write the parser.").Usage(10, 7),
 			fakellm.Call("edit_file", `{"path":"parser.go"}`).Usage(20, 5),
@@ -60,7 +60,7 @@ func TestStalledTurnIsContinued(t *testing.T) {
 
 func TestTextOfTurnsIsJoined(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		server := fakellm.NewServer(t,
 			fakellm.Text("One:"), fakellm.Text("Two:"), fakellm.Text("Three:"), fakellm.Text("Four:"))
 		mw := middleware.New(scenario.TwoTodos(), scenario.NoInterval())
@@ -79,7 +79,7 @@ func TestTextOfTurnsIsJoined(t *testing.T) {
 
 func TestPauseEndsTheCall(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		server := fakellm.NewServer(t,
 			fakellm.Text("Next I will write the parser."),
 			fakellm.Pause("The grammar file grammar.ebnf is missing"))

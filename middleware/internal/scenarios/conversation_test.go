@@ -36,7 +36,7 @@ func executed(request openai.ChatCompletionRequest, got scenario.Answer) openai.
 
 func TestListInTheHistoryIsWorkedOff(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, todo.FromConversation())
 		write := func(todos ...string) fakellm.Turn {
 			return fakellm.Call("todo_write", scenario.TodoArguments(todos...))
@@ -101,7 +101,7 @@ func TestListInTheHistoryDecides(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, todo.FromConversation(todo.WithToolNames("list_work")))
 				s.Server.Append(fakellm.Text(scenario.Plan))
 				if test.prompts > 0 {
@@ -122,7 +122,7 @@ func TestListInTheHistoryDecides(t *testing.T) {
 // shortens its history, the list is still known, and that it was written in this user turn.
 func TestListThatNoDecisionHasReadIsRemembered(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, todo.FromConversation(), scenario.AtMost(1), middleware.WithApprovalMode(continuation.ApprovalDefault))
 		first := scenario.Request()
 		first.Messages[1].Content = "Write the parser, then test it with everything that the old one could read."
@@ -147,7 +147,7 @@ func TestListThatNoDecisionHasReadIsRemembered(t *testing.T) {
 // An agent summarizes its history, and the call that wrote the list is lost.
 func TestListOfAHistoryThatWasSummarizedIsRemembered(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, todo.FromConversation(), scenario.Within(continuation.Limits{MaxAttempts: 1}))
 		whole := scenario.WithTodos(scenario.Request(), "todo_write", scenario.TodoArguments("pending Write the parser"), "saved")
 		first := s.Call(s.Ctx, whole, fakellm.Text(scenario.Plan), scenario.Edit())
@@ -184,7 +184,7 @@ func TestCallBesideTheConversationIsLeftAlone(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, todo.FromConversation())
 				request := scenario.WithTodos(scenario.Request(), "todo_write", scenario.TodoArguments("pending Write the parser"), "saved")
 				request.Tools = []openai.Tool{scenario.Tool(tt.tool)}
@@ -207,7 +207,7 @@ func TestCallBesideTheConversationIsLeftAlone(t *testing.T) {
 func TestListsOfSessionsDoNotMix(t *testing.T) {
 	t.Parallel()
 	const sessions, calls = 8, 4
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		server := fakellm.NewServer(t)
 		for range sessions * calls * 2 {
 			server.Append(fakellm.Func(func(r fakellm.Request) fakellm.Turn {

@@ -78,7 +78,7 @@ func TestRequestOutOfScopeIsNotContinued(t *testing.T) {
 	for _, tt := range outOfScope {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				todos := scenario.NewList(scenario.InProgress("Write the parser"))
 				s := scenario.New(t, m, todos)
 				request := scenario.Request()
@@ -110,7 +110,7 @@ func TestRequestInScopeIsContinued(t *testing.T) {
 	for _, tt := range inScope {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos())
 				request := scenario.Request()
 				tt.change(&request)
@@ -125,7 +125,7 @@ func TestRequestInScopeIsContinued(t *testing.T) {
 
 func TestToollessCallIsContinuedOnRequest(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.NewList(scenario.Pending("Tell the end")), middleware.WithToollessCalls(),
 			middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}))
 		request := scenario.Request()
@@ -144,7 +144,7 @@ func TestDisabledSettingKeepsTurnsFromBeingContinued(t *testing.T) {
 	for name, session := range map[string]string{"for the session": "s", "for all": ""} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos())
 				require.NoError(t, s.Middleware.Settings().SetTodoContinuation(t.Context(), session, false))
 				got := s.Ask(fakellm.Text(scenario.Plan))
@@ -162,7 +162,7 @@ func TestDisabledSettingKeepsTurnsFromBeingContinued(t *testing.T) {
 
 func TestSettingCountsFromTheNextDecisionOn(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		off := func() { assert.NoError(t, s.Middleware.Settings().SetTodoContinuation(t.Context(), "s", false)) }
 		got := s.Ask(fakellm.Text("One:"), doFirst(off, fakellm.Text("Two:")))
@@ -175,7 +175,7 @@ func TestSettingCountsFromTheNextDecisionOn(t *testing.T) {
 
 func TestSettingOfAnotherSessionHasNoEffect(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		require.NoError(t, s.Middleware.Settings().SetTodoContinuation(t.Context(), "another", false))
 		got := s.Ask(fakellm.Text(scenario.Plan), scenario.Edit())
@@ -185,7 +185,7 @@ func TestSettingOfAnotherSessionHasNoEffect(t *testing.T) {
 
 func TestSuppressedCallIsNotContinued(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		got := s.Call(continuation.Suppress(s.Ctx), scenario.Request(), fakellm.Text(scenario.Plan))
 		scenario.RequireSame(t, scenario.SDKAnswer(t, m, scenario.Request(), fakellm.Text(scenario.Plan)), got)
@@ -198,7 +198,7 @@ func TestSuppressedCallIsNotContinued(t *testing.T) {
 // with another model.
 func TestOuterLayerActsAndInnerDoesNot(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		inner := carryontest.NewRecorder()
 		below := s.ClientWith(middleware.New(scenario.TwoTodos(), scenario.NoInterval(), middleware.WithObserver(inner.Observer())))
@@ -252,7 +252,7 @@ func TestTurnThatIsNoPlainAnswerIsNotContinued(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				todos := scenario.NewList(scenario.InProgress("Write the parser"))
 				s := scenario.New(t, m, todos)
 				got := s.Ask(tt.turn)
@@ -272,7 +272,7 @@ func TestProvidersSpellingsOfStopAreContinued(t *testing.T) {
 	for _, finish := range []string{"stop", "STOP", "end_turn", "eos", "COMPLETE"} {
 		t.Run(finish, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos())
 				got := s.Ask(fakellm.Text(scenario.Plan).Finish(finish), scenario.Edit())
 				scenario.RequireComplete(t, m, got, scenario.Plan, "tool_calls")
@@ -302,7 +302,7 @@ func TestTurnThatBrokeOffIsReturnedAsItCame(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				if tt.streamed && !m.Streamed() {
 					return
 				}
@@ -313,11 +313,7 @@ func TestTurnThatBrokeOffIsReturnedAsItCame(t *testing.T) {
 				require.Error(t, want.Err)
 				scenario.RequireSame(t, want, got)
 				assert.Equal(t, continuation.ReasonBrokeOff, got.Outcome.Reason)
-				if m.OnWire() {
-					require.Error(t, got.Outcome.Err) // it is the transport's, not the SDK's
-				} else {
-					assert.Equal(t, got.Err, got.Outcome.Err)
-				}
+				assert.Equal(t, got.Err, got.Outcome.Err)
 				assert.True(t, got.Outcome.Ended)
 				assert.Len(t, s.Server.Requests(), 1)
 			})
@@ -327,7 +323,7 @@ func TestTurnThatBrokeOffIsReturnedAsItCame(t *testing.T) {
 
 func TestEmptyTurnsAreContinuedLikeAnyOther(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithLimits(continuation.Limits{MaxAttempts: 2, MinInterval: continuation.Off}))
 		got := s.Ask(fakellm.Text(" "), fakellm.Text(""), fakellm.Text("\n"))
 
@@ -346,7 +342,7 @@ func TestEmptyTurnsAreContinuedLikeAnyOther(t *testing.T) {
 
 func TestEmptyTurnThenTextIsContinued(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		got := s.Ask(fakellm.Text(""), fakellm.Text(scenario.Plan), scenario.Edit())
 
@@ -357,7 +353,7 @@ func TestEmptyTurnThenTextIsContinued(t *testing.T) {
 
 func TestPausedSessionIsNotContinuedUntilItIsResumed(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		todos := scenario.NewList(scenario.InProgress("Write the parser"))
 		s := scenario.New(t, m, todos)
 		require.NoError(t, s.Middleware.Pause(s.Ctx, "waiting for the reviewer"))
@@ -375,7 +371,7 @@ func TestPausedSessionIsNotContinuedUntilItIsResumed(t *testing.T) {
 
 func TestPauseBetweenTheCallsOfAUserTurnHolds(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		got := s.Ask(fakellm.Text(scenario.Plan), scenario.Edit().ID("call_1"))
 		require.Equal(t, 1, got.Outcome.Attempts)
@@ -391,7 +387,7 @@ func TestPauseBetweenTheCallsOfAUserTurnHolds(t *testing.T) {
 
 func TestPauseDuringAContinuationKeepsTheNextFromBeingSent(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		stop := func() { assert.NoError(t, s.Middleware.Pause(s.Ctx, "enough")) }
 		got := s.Ask(fakellm.Text("One:"), doFirst(stop, fakellm.Text("Two:")))
@@ -402,7 +398,7 @@ func TestPauseDuringAContinuationKeepsTheNextFromBeingSent(t *testing.T) {
 
 func TestCallOfAnOlderUserTurnIsSuperseded(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		first, arrived, release := gatedTurn(fakellm.Text(scenario.Plan))
 		s.Server.Append(first, scenario.Edit())
@@ -421,7 +417,7 @@ func TestCallOfAnOlderUserTurnIsSuperseded(t *testing.T) {
 
 func TestNewUserTurnKeepsAnOlderCallFromItsNextContinuation(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		second, arrived, release := gatedTurn(fakellm.Text("Two:"))
 		s.Server.Append(fakellm.Text("One:"), second, scenario.Edit())
@@ -477,7 +473,7 @@ func TestListWithoutActiveTodosIsNotContinued(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				within := time.Minute
 				if tt.want == continuation.ReasonSourceLate {
 					within = 20 * time.Millisecond
@@ -510,7 +506,7 @@ func TestListWithoutActiveTodosIsNotContinued(t *testing.T) {
 
 func TestTodosAreAskedForWithSessionDeadlineAndConversation(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		var seen []todo.Call
 		s := scenario.New(t, m, todo.ProviderFunc(func(ctx context.Context) ([]todo.Todo, error) {
 			_, hasDeadline := ctx.Deadline()
@@ -531,7 +527,7 @@ func TestTodosAreAskedForWithSessionDeadlineAndConversation(t *testing.T) {
 
 func TestSecondCallOfASessionThatIsBeingContinuedIsNot(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		held, arrived, release := gatedTurn(scenario.Edit())
 		s.Server.Append(fakellm.Text("First:"), held, fakellm.Text("Second:"))
@@ -549,7 +545,7 @@ func TestSecondCallOfASessionThatIsBeingContinuedIsNot(t *testing.T) {
 
 func TestCallsOfOtherSessionsAreContinuedMeanwhile(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		held, arrived, release := gatedTurn(scenario.Edit())
 		s.Server.Append(fakellm.Text("First:"), held, fakellm.Text("Second:"), scenario.Edit())
@@ -566,7 +562,7 @@ func TestCallsOfOtherSessionsAreContinuedMeanwhile(t *testing.T) {
 
 func TestListOfBlankTodosIsNotContinued(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, todo.Static(scenario.Pending(" "), scenario.InProgress("\n\t")))
 		got := s.Ask(fakellm.Text(scenario.Plan))
 		scenario.RequireSame(t, scenario.SDKAnswer(t, m, scenario.Request(), fakellm.Text(scenario.Plan)), got)
@@ -588,7 +584,7 @@ func TestTodoInProgressIsChosenBeforePendingOnes(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, todo.Static(tt.todos...))
 				s.Ask(fakellm.Text(scenario.Plan), scenario.Edit())
 				started := s.Events.Started()

@@ -179,7 +179,7 @@ func TestBrokenSetUpsAreToldApart(t *testing.T) {
 		texts[text] = broken.name
 		t.Run(broken.name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				outcome := outcomeOf(t, m, setUps()[i]) // of its own, because a source remembers lists
 				assert.Equal(t, broken.code, outcome.Reason.Code())
 				want := "1 turn, 0 continuations: " + broken.text

@@ -37,7 +37,7 @@ func TestContinuationThatIsNotAnsweredIsGivenUp(t *testing.T) {
 	for name, turn := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InBubbles(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InBubbles(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.NewInBubble(t, m, scenario.TwoTodos())
 				began := time.Now()
 				got := s.Ask(fakellm.Text("One:"), turn)
@@ -50,8 +50,8 @@ func TestContinuationThatIsNotAnsweredIsGivenUp(t *testing.T) {
 
 func TestHalfAnAnswerInOnePieceIsGivenUp(t *testing.T) {
 	t.Parallel()
-	scenario.InBubbles(t, scenario.UnaryModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.NewInBubble(t, m, scenario.TwoTodos(),
+	synctest.Test(t, func(t *testing.T) {
+		s := scenario.NewInBubble(t, scenario.TypedUnary, scenario.TwoTodos(),
 			middleware.WithLimits(continuation.Limits{FirstByteTimeout: time.Minute}))
 		began := time.Now()
 		got := s.Ask(fakellm.Text("One:"), fakellm.Text("Two:").HangAfter(1))
@@ -62,8 +62,8 @@ func TestHalfAnAnswerInOnePieceIsGivenUp(t *testing.T) {
 
 func TestContinuationThatFallsSilentIsGivenUp(t *testing.T) {
 	t.Parallel()
-	scenario.InBubbles(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
+	synctest.Test(t, func(t *testing.T) {
+		s := scenario.NewInBubble(t, scenario.TypedStream, scenario.TwoTodos())
 		began := time.Now()
 		got := s.Ask(fakellm.Text("One:"), fakellm.Text("Two three four.").HangAfter(3))
 		requireTimedOut(t, s, got, "One:\n\nTwo three ", middleware.ErrResponseTimeout)
@@ -73,8 +73,8 @@ func TestContinuationThatFallsSilentIsGivenUp(t *testing.T) {
 
 func TestSilenceInACallersToolCallIsReturned(t *testing.T) {
 	t.Parallel()
-	scenario.InBubbles(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
+	synctest.Test(t, func(t *testing.T) {
+		s := scenario.NewInBubble(t, scenario.TypedStream, scenario.TwoTodos())
 		got := s.Ask(fakellm.Text("One:"), scenario.Edit().HangAfter(3))
 		require.ErrorIs(t, got.Err, middleware.ErrResponseTimeout)
 		assert.Empty(t, got.Finish)
@@ -83,8 +83,8 @@ func TestSilenceInACallersToolCallIsReturned(t *testing.T) {
 
 func TestSlowContinuationIsNotSilent(t *testing.T) {
 	t.Parallel()
-	scenario.InBubbles(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
+	synctest.Test(t, func(t *testing.T) {
+		s := scenario.NewInBubble(t, scenario.TypedStream, scenario.TwoTodos())
 		got := s.Ask(fakellm.Text("One:"), scenario.Edit().AndText("Two three four five six.").Delay(29*time.Second))
 		scenario.RequireComplete(t, s.Mode, got, "One:\n\nTwo three four five six.", "tool_calls")
 	})
@@ -92,7 +92,7 @@ func TestSlowContinuationIsNotSilent(t *testing.T) {
 
 func TestCallersOwnTurnHasNoTimeLimit(t *testing.T) {
 	t.Parallel()
-	scenario.InBubbles(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InBubbles(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
 		got := s.Ask(fakellm.Text(scenario.Plan).Delay(time.Hour), scenario.Edit())
 		scenario.RequireComplete(t, m, got, scenario.Plan, "tool_calls")
@@ -101,7 +101,7 @@ func TestCallersOwnTurnHasNoTimeLimit(t *testing.T) {
 
 func TestTimeLimitsCanBeSwitchedOff(t *testing.T) {
 	t.Parallel()
-	scenario.InBubbles(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InBubbles(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos(), middleware.WithLimits(continuation.Limits{
 			ResponseTimeout: continuation.Off, FirstByteTimeout: continuation.Off,
 		}))
@@ -113,8 +113,8 @@ func TestTimeLimitsCanBeSwitchedOff(t *testing.T) {
 // A consumer may be slow, or wait for its user. That is not silence of the provider.
 func TestSilenceIsMeasuredOnlyWhileTheConsumerReads(t *testing.T) {
 	t.Parallel()
-	scenario.InBubbles(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
+	synctest.Test(t, func(t *testing.T) {
+		s := scenario.NewInBubble(t, scenario.TypedStream, scenario.TwoTodos())
 		s.Server.Append(fakellm.Text("One two."), scenario.Edit().AndText("Three four."))
 		got, err := scenario.Open(s.Ctx, s.Client, scenario.Request())
 		require.NoError(t, err)
@@ -136,8 +136,8 @@ func TestSilenceIsMeasuredOnlyWhileTheConsumerReads(t *testing.T) {
 
 func TestRestOfAnAnswerMayTakeTwoSeconds(t *testing.T) {
 	t.Parallel()
-	scenario.InBubbles(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
+	synctest.Test(t, func(t *testing.T) {
+		s := scenario.NewInBubble(t, scenario.TypedStream, scenario.TwoTodos())
 		began := time.Now()
 		got := s.Ask(fakellm.Text(scenario.Plan).HangAfter(-1), scenario.Edit())
 		scenario.RequireComplete(t, s.Mode, got, scenario.Plan, "tool_calls")
@@ -152,7 +152,7 @@ func TestCallersDeadlineCostsTheContinuationAndNotTheAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InBubbles(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InBubbles(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.NewInBubble(t, m, scenario.TwoTodos())
 				ctx, cancel := context.WithTimeout(s.Ctx, 10*time.Second)
 				defer cancel()
@@ -167,7 +167,7 @@ func TestCallersDeadlineCostsTheContinuationAndNotTheAnswer(t *testing.T) {
 
 func TestDeadlineIsAnticipatedByTwoSecondsAtMost(t *testing.T) {
 	t.Parallel()
-	scenario.InBubbles(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InBubbles(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
 		ctx, cancel := context.WithTimeout(s.Ctx, time.Minute)
 		defer cancel()
@@ -180,8 +180,8 @@ func TestDeadlineIsAnticipatedByTwoSecondsAtMost(t *testing.T) {
 
 func TestDeadlineInTheTextOfAContinuationEndsItInTime(t *testing.T) {
 	t.Parallel()
-	scenario.InBubbles(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
+	synctest.Test(t, func(t *testing.T) {
+		s := scenario.NewInBubble(t, scenario.TypedStream, scenario.TwoTodos())
 		ctx, cancel := context.WithTimeout(s.Ctx, 10*time.Second)
 		defer cancel()
 		got := s.Call(ctx, scenario.Request(), fakellm.Text("One:"), fakellm.Text("Two three four.").HangAfter(3))
@@ -199,7 +199,7 @@ func inAbout(m scenario.Mode, turn fakellm.Turn, d time.Duration) fakellm.Turn {
 
 func TestContinuationIsNotOpenedWithTooLittleTimeLeft(t *testing.T) {
 	t.Parallel()
-	scenario.InBubbles(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InBubbles(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
 		ctx, cancel := context.WithTimeout(s.Ctx, 10*time.Second)
 		defer cancel()
@@ -214,7 +214,7 @@ func TestContinuationIsNotOpenedWithTooLittleTimeLeft(t *testing.T) {
 
 func TestContinuationIsOpenedWithEnoughTimeLeft(t *testing.T) {
 	t.Parallel()
-	scenario.InBubbles(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InBubbles(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
 		ctx, cancel := context.WithTimeout(s.Ctx, 10*time.Second)
 		defer cancel()
@@ -225,7 +225,7 @@ func TestContinuationIsOpenedWithEnoughTimeLeft(t *testing.T) {
 
 func TestWaitThatLeavesTooLittleTimeIsNotBegun(t *testing.T) {
 	t.Parallel()
-	scenario.InBubbles(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InBubbles(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos(), middleware.WithLimits(continuation.Limits{MinInterval: time.Minute}))
 		s.Ask(fakellm.Text("One:"), scenario.Edit())
 		ctx, cancel := context.WithTimeout(s.Ctx, 10*time.Second)
@@ -240,7 +240,7 @@ func TestWaitThatLeavesTooLittleTimeIsNotBegun(t *testing.T) {
 
 func TestRejectedPauseKeepsTheInterval(t *testing.T) {
 	t.Parallel()
-	scenario.InBubbles(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InBubbles(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
 		s.Ask(fakellm.Text("One:"), fakellm.Pause("stuck"), scenario.Edit())
 		assert.Equal(t, []time.Duration{0, time.Second}, gaps(s))
@@ -249,7 +249,7 @@ func TestRejectedPauseKeepsTheInterval(t *testing.T) {
 
 func TestRejectedPauseIsAcceptedIfTheWaitWouldMissTheDeadline(t *testing.T) {
 	t.Parallel()
-	scenario.InBubbles(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InBubbles(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos(), middleware.WithLimits(continuation.Limits{MinInterval: time.Minute}))
 		ctx, cancel := context.WithTimeout(s.Ctx, 10*time.Second)
 		defer cancel()
@@ -261,8 +261,8 @@ func TestRejectedPauseIsAcceptedIfTheWaitWouldMissTheDeadline(t *testing.T) {
 
 func TestStreamThatIsDroppedKeepsItsSessionForTenMinutes(t *testing.T) {
 	t.Parallel()
-	scenario.InBubbles(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
+	synctest.Test(t, func(t *testing.T) {
+		s := scenario.NewInBubble(t, scenario.TypedStream, scenario.TwoTodos())
 		s.Server.Append(fakellm.Text("One:"), fakellm.Text("Two three."))
 		dropped, err := scenario.Open(s.Ctx, s.Client, scenario.Request())
 		require.NoError(t, err)
@@ -280,8 +280,8 @@ func TestStreamThatIsDroppedKeepsItsSessionForTenMinutes(t *testing.T) {
 
 func TestEndOfTheContextReleasesADroppedStream(t *testing.T) {
 	t.Parallel()
-	scenario.InBubbles(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
+	synctest.Test(t, func(t *testing.T) {
+		s := scenario.NewInBubble(t, scenario.TypedStream, scenario.TwoTodos())
 		s.Server.Append(fakellm.Text("One:"), fakellm.Text("Two three."))
 		ctx, cancel := context.WithCancel(s.Ctx)
 		dropped, err := scenario.Open(ctx, s.Client, scenario.Request())

@@ -61,7 +61,7 @@ var failingStreams = []struct {
 
 func TestFailedContinuationCostsNothingOfWhatCameBefore(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		tests := failingTurns
 		if m.Streamed() {
 			tests = slices.Concat(tests, failingStreams)
@@ -118,7 +118,7 @@ func TestFailedContinuationCostsNothingOfWhatCameBefore(t *testing.T) {
 
 func TestFailureAfterAGoodContinuationKeepsThatOne(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		got := s.Ask(fakellm.Text("One:").Usage(100, 1), fakellm.Text("Two:").Usage(200, 2).Finish("end_turn"),
 			scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable))
@@ -132,7 +132,7 @@ func TestFailureAfterAGoodContinuationKeepsThatOne(t *testing.T) {
 
 func TestContinuationWithoutAFinishIsIncomplete(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		cut := fakellm.Text("Two:").With(fakellm.NoFinish)
 		turns := []fakellm.Turn{fakellm.Text("One:"), cut}
@@ -149,59 +149,55 @@ func TestContinuationWithoutAFinishIsIncomplete(t *testing.T) {
 // Half a call must not look complete.
 func TestFailureInTheCallersToolCallIsReturned(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		call := fakellm.Call("edit_file", `{"path":"parser.go","text":"package parser"}`)
-		tests := []struct {
-			name string
-			turn fakellm.Turn
-			want error
-		}{
-			{"cut", call.CutAfter(3), io.ErrUnexpectedEOF},
-			{"cut before the finish", call.With(fakellm.WholeCalls).CutAfter(2), io.ErrUnexpectedEOF},
-			{"ended", call.EndAfter(3), middleware.ErrIncomplete},
-			{"no finish", call.With(fakellm.NoFinish), middleware.ErrIncomplete},
-			{"legacy call cut", call.With(fakellm.Legacy).CutAfter(2), io.ErrUnexpectedEOF},
-		}
-		for _, tt := range tests {
-			t.Run(tt.name, func(t *testing.T) {
-				t.Parallel()
-				s := scenario.New(t, m, scenario.TwoTodos())
-				got := s.Ask(fakellm.Text("One:"), tt.turn)
-				require.ErrorIs(t, got.Err, tt.want)
-				assert.Empty(t, got.Finish, "the answer does not look complete")
-				assert.Equal(t, "One:", got.Text)
-				require.ErrorIs(t, got.Outcome.Err, tt.want)
-				assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
-				assert.Equal(t, []string{"continuation"}, failures(s.Events))
-			})
-		}
-	})
+	call := fakellm.Call("edit_file", `{"path":"parser.go","text":"package parser"}`)
+	tests := []struct {
+		name string
+		turn fakellm.Turn
+		want error
+	}{
+		{"cut", call.CutAfter(3), io.ErrUnexpectedEOF},
+		{"cut before the finish", call.With(fakellm.WholeCalls).CutAfter(2), io.ErrUnexpectedEOF},
+		{"ended", call.EndAfter(3), middleware.ErrIncomplete},
+		{"no finish", call.With(fakellm.NoFinish), middleware.ErrIncomplete},
+		{"legacy call cut", call.With(fakellm.Legacy).CutAfter(2), io.ErrUnexpectedEOF},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := scenario.New(t, scenario.TypedStream, scenario.TwoTodos())
+			got := s.Ask(fakellm.Text("One:"), tt.turn)
+			require.ErrorIs(t, got.Err, tt.want)
+			assert.Empty(t, got.Finish, "the answer does not look complete")
+			assert.Equal(t, "One:", got.Text)
+			require.ErrorIs(t, got.Outcome.Err, tt.want)
+			assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
+			assert.Equal(t, []string{"continuation"}, failures(s.Events))
+		})
+	}
 }
 
 // A continuation that breaks off after its finish is complete.
 func TestFailureAfterTheFinishOfAContinuationIsNoFailureOfIt(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		for name, turn := range map[string]fakellm.Turn{
-			"text cut before [DONE]": fakellm.Text("Two:").CutAfter(-1),
-			"text cut before usage":  fakellm.Text("Two:").CutAfter(-2),
-			"text and an error":      fakellm.Text("Two:").ErrorAfter(-1, "late"),
-		} {
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				s := scenario.New(t, m, scenario.TwoTodos())
-				got := s.Ask(fakellm.Text("One:"), turn)
-				scenario.RequireComplete(t, s.Mode, got, "One:\n\nTwo:", "stop")
-				assert.Len(t, s.Server.Requests(), 2)
-			})
-		}
-		t.Run("call cut before [DONE]", func(t *testing.T) {
+	for name, turn := range map[string]fakellm.Turn{
+		"text cut before [DONE]": fakellm.Text("Two:").CutAfter(-1),
+		"text cut before usage":  fakellm.Text("Two:").CutAfter(-2),
+		"text and an error":      fakellm.Text("Two:").ErrorAfter(-1, "late"),
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := scenario.New(t, m, scenario.TwoTodos())
-			got := s.Ask(fakellm.Text("One:"), scenario.Edit().CutAfter(-1))
-			scenario.RequireComplete(t, s.Mode, got, "One:", "tool_calls")
-			require.Len(t, got.Calls, 1)
+			s := scenario.New(t, scenario.TypedStream, scenario.TwoTodos())
+			got := s.Ask(fakellm.Text("One:"), turn)
+			scenario.RequireComplete(t, s.Mode, got, "One:\n\nTwo:", "stop")
+			assert.Len(t, s.Server.Requests(), 2)
 		})
+	}
+	t.Run("call cut before [DONE]", func(t *testing.T) {
+		t.Parallel()
+		s := scenario.New(t, scenario.TypedStream, scenario.TwoTodos())
+		got := s.Ask(fakellm.Text("One:"), scenario.Edit().CutAfter(-1))
+		scenario.RequireComplete(t, s.Mode, got, "One:", "tool_calls")
+		require.Len(t, got.Calls, 1)
 	})
 }
 
@@ -217,7 +213,7 @@ func TestUnusableContinuationIsAFailure(t *testing.T) {
 	for name, turn := range unusableTurns {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos())
 				got := s.Ask(fakellm.Text("One:"), turn, turn, turn)
 				scenario.RequireComplete(t, m, got, "One:", "stop")
@@ -229,7 +225,7 @@ func TestUnusableContinuationIsAFailure(t *testing.T) {
 
 func TestFailedContinuationIsFollowedByTheNextUserTurn(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		s.Ask(fakellm.Text("One:"), scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable))
 		got := s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "One:", "Go on."), fakellm.Text("One:"), scenario.Edit())
@@ -243,36 +239,32 @@ func TestProviderThatRefusesTheExtraToolCostsNothing(t *testing.T) {
 	const whole = `{"id":"a","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,` +
 		`"message":{"role":"assistant","content":"One:"},"finish_reason":"stop"}],` +
 		`"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5}}`
-	scenario.InModes(t, scenario.UnaryModes(), func(t *testing.T, m scenario.Mode) {
-		provider := httpmock.NewMockTransport()
-		provider.RegisterMatcherResponder(http.MethodPost, "http://provider.test/v1/chat/completions",
-			httpmock.BodyContainsString(`"todo_pause"`),
-			httpmock.NewStringResponder(http.StatusBadRequest, `{"error":{"message":"unknown tool","type":"t"}}`))
-		provider.RegisterResponder(http.MethodPost, "http://provider.test/v1/chat/completions",
-			httpmock.NewStringResponder(http.StatusOK, whole))
-		events := carryontest.NewRecorder()
-		mw := middleware.New(scenario.TwoTodos(), middleware.WithObserver(events.Observer()))
-		got := m.Call(t.Context(), m.Client(scenario.Config("http://provider.test/v1", provider), mw), scenario.Request())
-		scenario.RequireComplete(t, m, got, "One:", "stop")
-		assert.Equal(t, 5, got.Usage.TotalTokens)
-		assert.Equal(t, 2, provider.GetTotalCallCount())
-		assert.Equal(t, []string{"continuation"}, failures(events))
-	})
+	provider := httpmock.NewMockTransport()
+	provider.RegisterMatcherResponder(http.MethodPost, "http://provider.test/v1/chat/completions",
+		httpmock.BodyContainsString(`"todo_pause"`),
+		httpmock.NewStringResponder(http.StatusBadRequest, `{"error":{"message":"unknown tool","type":"t"}}`))
+	provider.RegisterResponder(http.MethodPost, "http://provider.test/v1/chat/completions",
+		httpmock.NewStringResponder(http.StatusOK, whole))
+	events := carryontest.NewRecorder()
+	mw := middleware.New(scenario.TwoTodos(), middleware.WithObserver(events.Observer()))
+	got := scenario.TypedUnary.Call(t.Context(), scenario.TypedUnary.Client(scenario.Config("http://provider.test/v1", provider), mw), scenario.Request())
+	scenario.RequireComplete(t, scenario.TypedUnary, got, "One:", "stop")
+	assert.Equal(t, 5, got.Usage.TotalTokens)
+	assert.Equal(t, 2, provider.GetTotalCallCount())
+	assert.Equal(t, []string{"continuation"}, failures(events))
 }
 
 // Nobody has seen any part of an answer that is not streamed, so a continuation with a tool call and no finish reason
 // fails like any other.
 func TestCallOfAFailedContinuationIsDroppedIfNothingWasShown(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.UnaryModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos())
-		cut := scenario.Edit().With(fakellm.NoFinish)
-		got := s.Ask(fakellm.Text(scenario.Plan), cut, cut, cut)
-		require.NoError(t, got.Err)
-		assert.Equal(t, scenario.Plan, got.Text)
-		assert.Equal(t, "stop", got.Finish)
-		assert.Empty(t, got.Calls)
-		require.ErrorIs(t, got.Outcome.Err, middleware.ErrIncomplete)
-		assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
-	})
+	s := scenario.New(t, scenario.TypedUnary, scenario.TwoTodos())
+	cut := scenario.Edit().With(fakellm.NoFinish)
+	got := s.Ask(fakellm.Text(scenario.Plan), cut, cut, cut)
+	require.NoError(t, got.Err)
+	assert.Equal(t, scenario.Plan, got.Text)
+	assert.Equal(t, "stop", got.Finish)
+	assert.Empty(t, got.Calls)
+	require.ErrorIs(t, got.Outcome.Err, middleware.ErrIncomplete)
+	assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
 }

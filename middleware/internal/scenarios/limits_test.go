@@ -45,7 +45,7 @@ func TestBudgetsEndTheContinuations(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(tt.limits))
 				words := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"}
 				got := s.Ask(scenario.Texts(words[:tt.want+1]...)...)
@@ -65,7 +65,7 @@ func TestBudgetsEndTheContinuations(t *testing.T) {
 
 func TestWithoutLimitsOnlyTheModelEndsTheContinuations(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{
 			MaxAttempts: continuation.Off, MaxWithoutProgress: continuation.Off, TokenBudget: continuation.Off,
 		}))
@@ -78,7 +78,7 @@ func TestWithoutLimitsOnlyTheModelEndsTheContinuations(t *testing.T) {
 
 func TestUsageOfTurnsCountsTowardTheBudgetOnlyOnce(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{TokenBudget: 40}))
 		got := s.Ask(
 			fakellm.Text("One:").Usage(5000, 500), // the caller's own turn
@@ -97,7 +97,7 @@ func TestUsageOfTurnsCountsTowardTheBudgetOnlyOnce(t *testing.T) {
 // A long conversation uses up a token budget with the first continuation, even where the provider reports no usage.
 func TestTokenBudgetCountsAConversationThatNobodyCounts(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		for size, sent := range map[int]int{100: 3, 300_000: 2} {
 			s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{TokenBudget: 90_000}))
 			request := scenario.Request()
@@ -129,7 +129,7 @@ func TestSameTextAgainIsAnAttemptLikeAnyOther(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{MaxAttempts: 2}))
 				got := s.Ask(fakellm.Text(tt.first), fakellm.Text(tt.again), fakellm.Text("End."))
 
@@ -144,7 +144,7 @@ func TestSameTextAgainIsAnAttemptLikeAnyOther(t *testing.T) {
 
 func TestModelThatSaysTheSameOverAndOverStopsAtTheLimit(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		got := s.Ask(scenario.Texts("One:", "One:", "One:", "One:")...)
 		assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
@@ -155,7 +155,7 @@ func TestModelThatSaysTheSameOverAndOverStopsAtTheLimit(t *testing.T) {
 func TestGateIsAskedLastAndCanVeto(t *testing.T) {
 	t.Parallel()
 	veto := errors.New("plan mode")
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		var asked []middleware.NextTurn
 		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithGate(func(_ context.Context, turn middleware.NextTurn) error {
 			asked = append(asked, turn)
@@ -181,7 +181,7 @@ func TestGateIsAskedLastAndCanVeto(t *testing.T) {
 
 func TestGateIsNotAskedWithoutAContinuation(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, todo.Static(), middleware.WithGate(func(context.Context, middleware.NextTurn) error {
 			t.Error("asked")
 			return nil
@@ -193,7 +193,7 @@ func TestGateIsNotAskedWithoutAContinuation(t *testing.T) {
 
 func TestGateThatPanicsIsAVetoAndReported(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithGate(func(context.Context, middleware.NextTurn) error { panic("no gate") }))
 		got := s.Ask(fakellm.Text(scenario.Plan))
 
@@ -209,7 +209,7 @@ func TestGateThatPanicsIsAVetoAndReported(t *testing.T) {
 // The gate holds no lock, so it may use the middleware.
 func TestGateMayPauseTheSession(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		var s *scenario.Scenario
 		s = scenario.New(t, m, scenario.TwoTodos(), middleware.WithGate(func(ctx context.Context, _ middleware.NextTurn) error {
 			return s.Middleware.Pause(ctx, "the user wants to look first")
@@ -238,7 +238,7 @@ func (u *unavailable) Update(ctx context.Context, key string, f records.UpdateFu
 func TestStoreThatFailsMeansNoContinuation(t *testing.T) {
 	t.Parallel()
 	for after := range 2 {
-		scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 			server := fakellm.NewServer(t, fakellm.Text(scenario.Plan))
 			events := carryontest.NewRecorder()
 			mw := middleware.New(scenario.TwoTodos(), middleware.WithObserver(events.Observer()), middleware.WithRecords(
@@ -256,24 +256,22 @@ func TestStoreThatFailsMeansNoContinuation(t *testing.T) {
 // Unary only: a stream has a second timer, for the end of its body, which looks like the wait on a fake clock.
 func TestWaitOnAFakeClockIsAsLongAsTheRestOfTheInterval(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.UnaryModes(), func(t *testing.T, m scenario.Mode) {
-		clock := carryontest.NewClock()
-		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithClock(clock),
-			middleware.WithLimits(continuation.Limits{MinInterval: time.Minute, FirstByteTimeout: continuation.Off}))
-		s.Ask(fakellm.Text(scenario.Plan), scenario.Edit())
-		clock.Advance(20 * time.Second)
-		s.Server.Append(fakellm.Text(scenario.Plan), scenario.Edit())
-		call := inBackground(func() scenario.Answer {
-			return s.Mode.Call(s.Ctx, s.Client, scenario.WithEdit(scenario.Request(), "call_2_1"))
-		})
-		require.NoError(t, clock.BlockUntil(t.Context(), 1))
-		clock.Advance(40*time.Second - 1)
-		assert.Equal(t, 1, clock.Waiters(), "it still waits")
-		assert.Len(t, s.Server.Requests(), 3)
-		clock.Advance(1)
-		scenario.RequireComplete(t, s.Mode, <-call, scenario.Plan, "tool_calls")
-		assert.Len(t, s.Server.Requests(), 4)
+	clock := carryontest.NewClock()
+	s := scenario.New(t, scenario.TypedUnary, scenario.TwoTodos(), middleware.WithClock(clock),
+		middleware.WithLimits(continuation.Limits{MinInterval: time.Minute, FirstByteTimeout: continuation.Off}))
+	s.Ask(fakellm.Text(scenario.Plan), scenario.Edit())
+	clock.Advance(20 * time.Second)
+	s.Server.Append(fakellm.Text(scenario.Plan), scenario.Edit())
+	call := inBackground(func() scenario.Answer {
+		return s.Mode.Call(s.Ctx, s.Client, scenario.WithEdit(scenario.Request(), "call_2_1"))
 	})
+	require.NoError(t, clock.BlockUntil(t.Context(), 1))
+	clock.Advance(40*time.Second - 1)
+	assert.Equal(t, 1, clock.Waiters(), "it still waits")
+	assert.Len(t, s.Server.Requests(), 3)
+	clock.Advance(1)
+	scenario.RequireComplete(t, s.Mode, <-call, scenario.Plan, "tool_calls")
+	assert.Len(t, s.Server.Requests(), 4)
 }
 
 // A tool call gives its attempt back, unless an earlier continuation of the user turn was
@@ -281,7 +279,7 @@ func TestWaitOnAFakeClockIsAsLongAsTheRestOfTheInterval(t *testing.T) {
 func TestTheSameCallsAgainUseAttempts(t *testing.T) {
 	t.Parallel()
 	poll := func() fakellm.Turn { return fakellm.Call("look", `{"at":"build"}`) }
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos(), scenario.AtMost(2))
 		request := scenario.Request()
 		for i, used := range []int{0, 1, 2} {

@@ -85,7 +85,7 @@ func (r roundTripper) RoundTrip(request *http.Request) (*http.Response, error) {
 
 func TestObserversEncloseCallsAndTurns(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		var seen spans
 		todos := todo.ProviderFunc(func(ctx context.Context) ([]todo.Todo, error) {
 			seen.add("%s: todos", spanOf(ctx))
@@ -113,7 +113,7 @@ func TestObserversEncloseCallsAndTurns(t *testing.T) {
 
 func TestObserversCannotBreakACall(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		ended, end := context.WithCancel(t.Context())
 		end()
 		broken := middleware.Observer{
@@ -167,8 +167,8 @@ func TestTurnsHaveTimes(t *testing.T) {
 
 func TestJoinsBeginWhereTheAnswerStoodStill(t *testing.T) {
 	t.Parallel()
-	scenario.InBubbles(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
+	synctest.Test(t, func(t *testing.T) {
+		s := scenario.NewInBubble(t, scenario.TypedStream, scenario.TwoTodos())
 		require.NoError(t, s.Ask(fakellm.Text("One:"), scenario.Failure(http.StatusServiceUnavailable).Delay(time.Second), scenario.Edit()).Err)
 		turns := s.Events.Turns()
 		require.Len(t, turns, 3)
@@ -187,7 +187,7 @@ func (s waitingStore) Update(ctx context.Context, key string, f records.UpdateFu
 
 func TestObserversAreToldWhatTheSourceAndTheStoreTook(t *testing.T) {
 	t.Parallel()
-	scenario.InBubbles(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InBubbles(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		var read []middleware.TodosRead
 		var answered []middleware.StoreAnswered
 		observer := middleware.Observer{
@@ -221,7 +221,7 @@ func TestObserversAreToldWhatTheSourceAndTheStoreTook(t *testing.T) {
 
 func TestFailuresOfTheStoreAreTold(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		var answered []middleware.StoreAnswered
 		mw := middleware.New(scenario.TwoTodos(), middleware.WithRecords(brokenStore{}), middleware.WithObserver(middleware.Observer{
 			StoreAnswered: func(_ context.Context, e middleware.StoreAnswered) { answered = append(answered, e) },
@@ -260,17 +260,15 @@ func clockLooks(t *testing.T, m scenario.Mode, observers ...middleware.Observer)
 
 func TestTimesAreTakenOnlyForThoseWhoAsk(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.UnaryModes(), func(t *testing.T, m scenario.Mode) {
-		events := 0
-		none, idle := clockLooks(t, m), clockLooks(t, m, middleware.Observer{})
-		assert.Less(t, none, idle, "a turn has times if somebody observes")
-		asked := clockLooks(t, m, middleware.Observer{
-			TodosRead:     func(context.Context, middleware.TodosRead) { events++ },
-			StoreAnswered: func(context.Context, middleware.StoreAnswered) { events++ },
-		})
-		assert.Positive(t, events)
-		assert.Equal(t, idle+2*events, asked)
+	events := 0
+	none, idle := clockLooks(t, scenario.TypedUnary), clockLooks(t, scenario.TypedUnary, middleware.Observer{})
+	assert.Less(t, none, idle, "a turn has times if somebody observes")
+	asked := clockLooks(t, scenario.TypedUnary, middleware.Observer{
+		TodosRead:     func(context.Context, middleware.TodosRead) { events++ },
+		StoreAnswered: func(context.Context, middleware.StoreAnswered) { events++ },
 	})
+	assert.Positive(t, events)
+	assert.Equal(t, idle+2*events, asked)
 }
 
 func TestContinuationsHaveResults(t *testing.T) {
@@ -284,7 +282,7 @@ func TestContinuationsHaveResults(t *testing.T) {
 	} {
 		t.Run(string(result), func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithLimits(continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off}))
 				require.NoError(t, s.Ask(fakellm.Text("One:"), turn).Err)
 				require.NotEmpty(t, s.Events.Ended())
@@ -294,7 +292,7 @@ func TestContinuationsHaveResults(t *testing.T) {
 	}
 	t.Run("interrupted", func(t *testing.T) {
 		t.Parallel()
-		scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 			s := scenario.New(t, m, scenario.TwoTodos())
 			ctx, cancel := context.WithCancel(s.Ctx)
 			defer cancel()
@@ -323,7 +321,7 @@ func slowAndBroken(called map[string]bool) middleware.Observer {
 
 func TestSlowAndBrokenObserversCannotBreakACall(t *testing.T) {
 	t.Parallel()
-	scenario.InBubbles(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InBubbles(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		called := make(map[string]bool)
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos(), middleware.WithObserver(slowAndBroken(called)),
 			middleware.WithRecords(records.NewMemoryEngine()),

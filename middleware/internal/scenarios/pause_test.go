@@ -87,7 +87,7 @@ func TestReasonsAreJudged(t *testing.T) {
 	for _, tt := range judgedReasons {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos())
 				s.Server.Append(fakellm.Text(scenario.Plan), fakellm.Call("todo_pause", tt.arguments).ID("call_p"))
 				if tt.problem == "" {
@@ -115,7 +115,7 @@ func TestReasonsAreJudged(t *testing.T) {
 
 func TestRejectedPauseIsAnsweredAsAToolResult(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		got := s.Ask(fakellm.Text("One:"),
 			fakellm.Call("Todo_Pause", `{"reason":"stuck"}`).ID("call_p").AndText("Two:"), scenario.Edit())
@@ -148,7 +148,7 @@ func TestRejectedPauseIsAnsweredAsAToolResult(t *testing.T) {
 
 func TestRejectedPauseWithoutTextIsAnsweredAlone(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		got := s.Ask(fakellm.Text("One:"), fakellm.Pause("stuck"), fakellm.Text("Two:"), scenario.Edit())
 		scenario.RequireComplete(t, m, got, "One:\n\nTwo:", "tool_calls")
@@ -173,7 +173,7 @@ func pauseWithoutID(m scenario.Mode, arguments string) fakellm.Turn {
 
 func TestRejectedPauseWithoutAnIDGetsOne(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		s.Ask(fakellm.Text("One:"), pauseWithoutID(m, `{"reason":"stuck"}`), scenario.Edit())
 		requests := s.Server.Requests()
@@ -190,7 +190,7 @@ func TestBrokenArgumentsAreNotSentBack(t *testing.T) {
 	for _, arguments := range []string{``, `{"reason":"The di`, `not JSON`, `[1]`, `"text"`} {
 		t.Run(arguments, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos())
 				got := s.Ask(fakellm.Text("One:"), pauseWithoutID(m, arguments), scenario.Edit())
 				scenario.RequireComplete(t, m, got, "One:", "tool_calls")
@@ -213,7 +213,7 @@ func TestSecondPauseIsAcceptedWhateverItsReason(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos())
 				got := s.Ask(fakellm.Text("One:"), fakellm.Pause("stuck"),
 					fakellm.Call("todo_pause", tt.arguments))
@@ -233,7 +233,7 @@ func TestPauseIsAcceptedIfNoAttemptIsLeft(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(limits))
 				got := s.Ask(fakellm.Text("One:"), fakellm.Pause("stuck"))
 				requirePaused(t, s, got, "stuck")
@@ -269,7 +269,7 @@ func TestPauseBesideOtherCallsIsAcceptedAndTheyAreKept(t *testing.T) {
 	for _, tt := range pausesBesideCalls {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos())
 				got := s.Ask(fakellm.Text("One:"), tt.turn)
 
@@ -309,7 +309,7 @@ func TestPrintedPauseCounts(t *testing.T) {
 	for _, tt := range printedPauses {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				for _, turn := range []fakellm.Turn{
 					fakellm.Text(tt.text), fakellm.Pieces(strings.Split(tt.text, "")...),
 					fakellm.Text(tt.text).With(fakellm.OneChunk),
@@ -346,7 +346,7 @@ func TestTextThatIsNoPrintedPauseIsShown(t *testing.T) {
 	for _, text := range notPrinted {
 		t.Run(text[:min(len(text), 30)], func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{MaxAttempts: 1}))
 				got := s.Ask(fakellm.Text("One:"), fakellm.Pieces(strings.Split(text, "")...))
 				scenario.RequireComplete(t, m, got, "One:\n\n"+text, "stop")
@@ -358,7 +358,7 @@ func TestTextThatIsNoPrintedPauseIsShown(t *testing.T) {
 
 func TestPrintedPauseBesideACallIsText(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		text := "todo_pause('" + scenario.Blocked + "')"
 		got := s.Ask(fakellm.Text("One:"), scenario.Edit().AndText(text))
@@ -370,7 +370,7 @@ func TestPrintedPauseBesideACallIsText(t *testing.T) {
 
 func TestPrintedPauseInTheCallersOwnTurnIsText(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		text := "todo_pause('" + scenario.Blocked + "')"
 		got := s.Ask(fakellm.Text(text), scenario.Edit())
@@ -381,7 +381,7 @@ func TestPrintedPauseInTheCallersOwnTurnIsText(t *testing.T) {
 
 func TestRejectedPrintedPauseStandsInTheNextPrompt(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		got := s.Ask(fakellm.Text("One:"), fakellm.Text("Two. todo_pause('stuck')"), scenario.Edit())
 		require.NoError(t, got.Err)
@@ -397,7 +397,7 @@ func TestRejectedPrintedPauseStandsInTheNextPrompt(t *testing.T) {
 
 func TestSecondPrintedPauseIsAccepted(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		got := s.Ask(fakellm.Text("One:"), fakellm.Pause("stuck"), fakellm.Text("todo_pause('help me')"))
 		requirePaused(t, s, got, "help me")
@@ -407,7 +407,7 @@ func TestSecondPrintedPauseIsAccepted(t *testing.T) {
 
 func TestToollessCallIsPausedByPrinting(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithToollessCalls())
 		request := scenario.Request()
 		request.Tools = nil
@@ -438,7 +438,7 @@ func TestNoticeIsWhatTheProgramWants(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithNotice(tt.notice),
 					middleware.WithClock(carryontest.NewClock()))
 				got := s.Ask(fakellm.Text("One:"), fakellm.Pause(scenario.Blocked))
@@ -464,14 +464,14 @@ func TestPolicyIsTheProgramsOwn(t *testing.T) {
 	}
 	t.Run("lenient", func(t *testing.T) {
 		t.Parallel()
-		scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 			s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPausePolicy(pause.Lenient))
 			requirePaused(t, s, s.Ask(fakellm.Text("One:"), fakellm.Pause("stuck")), "stuck")
 		})
 	})
 	t.Run("custom", func(t *testing.T) {
 		t.Parallel()
-		scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 			s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPausePolicy(picky))
 			got := s.Ask(fakellm.Text("One:"), fakellm.Pause(scenario.Blocked), fakellm.Pause("please"))
 			requirePaused(t, s, got, "please")
@@ -480,7 +480,7 @@ func TestPolicyIsTheProgramsOwn(t *testing.T) {
 	})
 	t.Run("panicking", func(t *testing.T) {
 		t.Parallel()
-		scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 			s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPausePolicy(func(string) error { panic("no policy") }))
 			got := s.Ask(fakellm.Text("One:"), fakellm.Pause(scenario.Blocked))
 			requirePaused(t, s, got, "Tool execution error")
@@ -492,7 +492,7 @@ func TestPolicyIsTheProgramsOwn(t *testing.T) {
 
 func TestReasonIsShownWithoutControlCharacters(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		got := s.Ask(fakellm.Text("One:"), fakellm.Pause("The \x1b[31mdisk\x1b[0m is\r\n\u202efull\u0000 today"))
 		requirePaused(t, s, got, "The disk is full today")
@@ -502,7 +502,7 @@ func TestReasonIsShownWithoutControlCharacters(t *testing.T) {
 
 func TestPausedSessionWaitsForTheNextUserTurn(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		s.Ask(fakellm.Text("One:"), fakellm.Pause(scenario.Blocked))
 		got := s.Call(s.Ctx, scenario.WithEdit(scenario.Request(), "call_1"), fakellm.Text("Two:"))
@@ -517,7 +517,7 @@ func TestPausedSessionWaitsForTheNextUserTurn(t *testing.T) {
 
 func TestPausedSessionGoesOnAfterResume(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		s.Ask(fakellm.Text("One:"), fakellm.Pause(scenario.Blocked))
 		require.NoError(t, s.Middleware.Resume(s.Ctx))
@@ -528,7 +528,7 @@ func TestPausedSessionGoesOnAfterResume(t *testing.T) {
 
 func TestPauseChangesNoTodo(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		todos := scenario.NewList(scenario.InProgress("A"), scenario.Pending("B"))
 		s := scenario.New(t, m, todos)
 		s.Ask(fakellm.Text("One:"), fakellm.Pause(scenario.Blocked))
@@ -540,7 +540,7 @@ func TestPauseChangesNoTodo(t *testing.T) {
 
 func TestPauseToolAlwaysKeepsThePrefixTheSame(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPauseTool(middleware.PauseToolAlways))
 		got := s.Ask(fakellm.Text("One:"), fakellm.Text("Two:"), scenario.Edit().ID("call_1"))
 		scenario.RequireComplete(t, m, got, "One:\n\nTwo:", "tool_calls")
@@ -559,7 +559,7 @@ func TestPauseToolAlwaysKeepsThePrefixTheSame(t *testing.T) {
 
 func TestPauseToolAlwaysPausesInTheFirstTurn(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPauseTool(middleware.PauseToolAlways))
 		got := s.Ask(fakellm.Pause(scenario.Blocked).AndText("One:"))
 		requirePaused(t, s, got, scenario.Blocked)
@@ -572,7 +572,7 @@ func TestPauseToolAlwaysPausesInTheFirstTurn(t *testing.T) {
 
 func TestPauseToolAlwaysAloneShowsTheNoticeAlone(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPauseTool(middleware.PauseToolAlways))
 		got := s.Ask(fakellm.Pause(scenario.Blocked))
 		requirePaused(t, s, got, scenario.Blocked)
@@ -582,7 +582,7 @@ func TestPauseToolAlwaysAloneShowsTheNoticeAlone(t *testing.T) {
 
 func TestPauseToolAlwaysIsRemovedBesideOtherCalls(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPauseTool(middleware.PauseToolAlways))
 		got := s.Ask(fakellm.Pause(scenario.Blocked).AndCall("edit_file", `{"n":1}`))
 		requirePaused(t, s, got, scenario.Blocked)
@@ -595,7 +595,7 @@ func TestPauseToolAlwaysIsRemovedBesideOtherCalls(t *testing.T) {
 
 func TestPauseToolAlwaysRejectsInTheFirstTurnToo(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPauseTool(middleware.PauseToolAlways))
 		got := s.Ask(fakellm.Pause("stuck"), scenario.Edit())
 		scenario.RequireComplete(t, m, got, "", "tool_calls")
@@ -608,7 +608,7 @@ func TestPauseToolAlwaysRejectsInTheFirstTurnToo(t *testing.T) {
 
 func TestPauseToolAlwaysIsNotDeclaredOutOfScope(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithPauseTool(middleware.PauseToolAlways))
 		request := scenario.Request()
 		request.ToolChoice = "required"
@@ -629,7 +629,7 @@ func TestPauseToolAlwaysIsNotDeclaredOutOfScope(t *testing.T) {
 func TestPauseThatOnlyAsksForLeave(t *testing.T) {
 	t.Parallel()
 	const reason = "Awaiting confirmation to continue"
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		got := s.Ask(fakellm.Text(scenario.Plan), fakellm.Pause(reason), scenario.Edit())
 		scenario.RequireComplete(t, m, got, scenario.Plan, "tool_calls")

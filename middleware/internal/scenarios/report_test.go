@@ -72,7 +72,7 @@ func TestEventsComeInOrder(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{MaxAttempts: 2}))
 				got := s.Ask(tt.turns...)
 				require.NoError(t, got.Err)
@@ -92,7 +92,7 @@ func timeless(turns []middleware.TurnEnded) []middleware.TurnEnded {
 
 func TestEventsSayWhatHappened(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		s.Ask(fakellm.Text("One:").Usage(100, 10),
 			scenario.Edit().AndCall("edit_file", "{}").Usage(200, 20))
@@ -123,7 +123,7 @@ func TestEventsSayWhatHappened(t *testing.T) {
 
 func TestOutcomeSaysWhatBecameOfTheCall(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		ctx, outcomes := middleware.Capture(s.Ctx)
 		s.Server.Append(fakellm.Text("One:").Usage(1, 1), scenario.Edit().Usage(2, 2), scenario.Edit(), fakellm.Text("Two:"))
@@ -163,7 +163,7 @@ func callUncaptured(t *testing.T, ctx context.Context, s *scenario.Scenario) { /
 
 func TestObserversThatPanicDoNotMatter(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		broken := middleware.Observer{
 			TurnEnded:           func(context.Context, middleware.TurnEnded) { panic("1") },
 			Decision:            func(context.Context, middleware.Decision) { panic("2") },
@@ -251,7 +251,7 @@ func loggedCalls(t *testing.T, m scenario.Mode, opts ...middleware.LogOption) *l
 
 func TestLogHasLevelsAndAttributes(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		logged := loggedCalls(t, m)
 		levels := map[string]string{}
 		for _, line := range logged.lines(t) {
@@ -300,7 +300,7 @@ func privateTexts() []string {
 
 func TestLogHoldsNoTextsUnlessAllowed(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		logged := loggedCalls(t, m)
 		for _, text := range append(privateTexts(), "no key", "Bearer") {
 			assert.NotContains(t, logged.String(), text)
@@ -310,7 +310,7 @@ func TestLogHoldsNoTextsUnlessAllowed(t *testing.T) {
 
 func TestLogHoldsTextsIfAllowedButNoKeys(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		logged := loggedCalls(t, m, middleware.LogContent)
 		text := logged.String()
 		for _, shown := range []string{"Write the parser", "continue working", "stuck", "grammar.ebnf", "todo of somebody"} {
@@ -323,7 +323,7 @@ func TestLogHoldsTextsIfAllowedButNoKeys(t *testing.T) {
 
 func TestDryRunReportsAndDoesNothing(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithDryRun(), middleware.WithLimits(continuation.Limits{}),
 			middleware.WithGate(func(context.Context, middleware.NextTurn) error {
 				t.Error("the gate is asked only before a prompt is sent")
@@ -367,7 +367,7 @@ func sdkAnswerWithID(t *testing.T, m scenario.Mode, id string, turn fakellm.Turn
 
 func TestDryRunSaysWhatSpeaksAgainst(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, todo.Static(), middleware.WithDryRun())
 		assert.Equal(t, continuation.ReasonEmptyList, s.Ask(fakellm.Text(scenario.Plan)).Outcome.Reason)
 		assert.Equal(t, continuation.ReasonToolCalls, s.Ask(scenario.Edit()).Outcome.Reason)
@@ -381,7 +381,7 @@ func TestDryRunSaysWhatSpeaksAgainst(t *testing.T) {
 
 func TestDryRunLeavesATodoPauseOfTheModelAlone(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithDryRun(), middleware.WithPauseTool(middleware.PauseToolAlways))
 		got := s.Ask(fakellm.Pause(scenario.Blocked))
 		scenario.RequireSame(t, scenario.SDKAnswer(t, m, scenario.Request(), fakellm.Pause(scenario.Blocked)), got)

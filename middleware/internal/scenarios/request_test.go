@@ -18,7 +18,7 @@ import (
 
 func TestEarlierPromptsAreNotRepeated(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		s.Ask(fakellm.Text("One. "), fakellm.Text("Two:\n"), fakellm.Text("Three:"), scenario.Edit())
 
@@ -37,7 +37,7 @@ func TestEarlierPromptsAreNotRepeated(t *testing.T) {
 
 func TestPromptsSayWhichAttemptTheyAreAndWhatCameOfTheLast(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithApprovalMode(continuation.ApprovalDefault))
 		s.Ask(fakellm.Text("One:"), fakellm.Text("Two:"), scenario.Edit())
 		prompts := s.Prompts()
@@ -55,7 +55,7 @@ func TestPromptsSayWhichAttemptTheyAreAndWhatCameOfTheLast(t *testing.T) {
 
 func TestApprovalModeOfTheSessionChoosesThePrompt(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		require.NoError(t, s.Middleware.Settings().SetApprovalMode(t.Context(), "s", continuation.ApprovalYOLO))
 		s.Ask(fakellm.Text("One:"), scenario.Edit())
@@ -68,7 +68,7 @@ func TestPauseToolIsNotAddedToAFullList(t *testing.T) {
 	for count, want := range map[int]int{127: 128, 128: 128, 129: 129} {
 		t.Run(strconv.Itoa(count), func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos())
 				request := scenario.Request()
 				request.Tools = nil
@@ -89,7 +89,7 @@ func TestTodoPauseOfTheCallersOwnIsTheirs(t *testing.T) {
 	for _, name := range []string{"todo_pause", "TODO_PAUSE"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos())
 				request := scenario.Request()
 				request.Tools = append(request.Tools, scenario.Tool(name))
@@ -113,7 +113,7 @@ func TestTodoPauseOfTheCallersOwnIsTheirs(t *testing.T) {
 // If the program declares its own todo_pause, a printed call is text: the model may be explaining it.
 func TestPrintedCallOfTheCallersOwnTodoPauseIsText(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{MaxAttempts: 1}))
 		request := scenario.Request()
 		request.Tools = append(request.Tools, scenario.Tool("todo_pause"))
@@ -126,7 +126,7 @@ func TestPrintedCallOfTheCallersOwnTodoPauseIsText(t *testing.T) {
 
 func TestOnlyContinuationsAreMarked(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		s.Ask(fakellm.Text("One:"), fakellm.Text("Two:"), scenario.Edit())
 		assert.Equal(t, []scenario.Mark{

@@ -19,7 +19,7 @@ import (
 
 func TestAttemptThatLedToAToolCallIsReturned(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{MaxAttempts: 1, MaxWithoutProgress: 4}))
 		request := scenario.Request()
 		for i := range 4 {
@@ -36,7 +36,7 @@ func TestAttemptThatLedToAToolCallIsReturned(t *testing.T) {
 
 func TestAttemptsAddUpOverTheCallsOfAUserTurn(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		s.Ask(twoAttempts()...) // two attempts
 		s.Call(s.Ctx, scenario.WithEdit(scenario.Request(), "call_1"), scenario.Texts("Three:", "Four:")...)
@@ -77,7 +77,7 @@ func TestProgressOfTheListStartsTheCountAnew(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				todos := scenario.NewList(a, b, c)
 				s := scenario.New(t, m, todos)
 				s.Server.Append(scenario.Texts("Zero.", "One:")...)
@@ -132,7 +132,7 @@ func TestOnlyANewUserTurnStartsTheCountAnew(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos())
 				useTwoAttempts(s)
 				ctx := s.Ctx
@@ -149,7 +149,7 @@ func TestOnlyANewUserTurnStartsTheCountAnew(t *testing.T) {
 
 func TestCallerMayNameTheUserTurn(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		one, two := continuation.WithUserTurn(s.Ctx, "1"), continuation.WithUserTurn(s.Ctx, "2")
 		s.Call(one, scenario.Request(), twoAttempts()...)
@@ -181,7 +181,7 @@ func TestStaleListGetsOneAttemptPerUserTurn(t *testing.T) {
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				todos := scenario.NewList(scenario.InProgress("A"), scenario.Pending("B"))
 				s := scenario.New(t, m, todos)
 				end(s)
@@ -203,7 +203,7 @@ func TestStaleListGetsOneAttemptPerUserTurn(t *testing.T) {
 
 func TestResumeMakesAStaleListWorthAllAttempts(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		s.Ask(fakellm.Text("One:"), fakellm.Pause("The grammar file grammar.ebnf is missing"))
 		require.NoError(t, s.Middleware.Resume(s.Ctx))
@@ -215,7 +215,7 @@ func TestResumeMakesAStaleListWorthAllAttempts(t *testing.T) {
 
 func TestWithoutASessionConversationsShareNothing(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		for range 3 { // the same request every time, as from different users
 			got := s.Call(t.Context(), scenario.Request(), scenario.Texts("One:", "Two:", "Three:", "Four:")...)
@@ -227,7 +227,7 @@ func TestWithoutASessionConversationsShareNothing(t *testing.T) {
 
 func TestWithoutASessionAToolLoopSharesItsCounters(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		one, two := scenario.WithEdit(scenario.Request(), "call_1"), scenario.WithEdit(scenario.Request(), "call_2")
 		s.Call(t.Context(), one, twoAttempts()...)
@@ -240,7 +240,7 @@ func TestWithoutASessionAToolLoopSharesItsCounters(t *testing.T) {
 
 func TestWithoutASessionNothingIsPausedForLater(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		got := s.Call(t.Context(), scenario.WithEdit(scenario.Request(), "call_1"),
 			fakellm.Text("One:"), fakellm.Pause("The grammar file grammar.ebnf is missing"))
@@ -254,7 +254,7 @@ func TestWithoutASessionNothingIsPausedForLater(t *testing.T) {
 
 func TestSessionsShareNothing(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		useAllAttempts(s)
 		require.NoError(t, s.Middleware.Pause(s.Ctx, "enough"))
@@ -269,7 +269,7 @@ type conversationKey struct{}
 
 func TestSessionKeySaysWhereTheSessionComesFrom(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		var seen []string
 		todos := todo.ProviderFunc(func(ctx context.Context) ([]todo.Todo, error) {
 			seen = append(seen, continuation.Session(ctx))
@@ -295,7 +295,7 @@ func TestSessionKeySaysWhereTheSessionComesFrom(t *testing.T) {
 
 func TestSessionKeyThatPanicsIsNoSession(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		events := carryontest.NewRecorder()
 		mw := middleware.New(scenario.TwoTodos(), middleware.WithObserver(events.Observer()),
 			middleware.WithSessionKey(func(context.Context) string { panic(errors.New("no key")) }))

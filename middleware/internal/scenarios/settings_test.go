@@ -33,7 +33,7 @@ func TestCommandStopsWhatWouldBeContinuedNext(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos())
 				var answered string
 				var err error
@@ -57,40 +57,38 @@ func TestCommandStopsWhatWouldBeContinuedNext(t *testing.T) {
 // The consumer reads the first words of the continuation, then its user types.
 func TestCommandTypedWhileAContinuationStreams(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos())
-		typed := make(chan struct{})
-		s.Server.Append(fakellm.Text("One:"), fakellm.Text("Two and three.").GateAfter(2, typed))
-		stream, err := scenario.Open(s.Ctx, s.Client, scenario.Request())
-		require.NoError(t, err)
-		defer stream.Close()
+	s := scenario.New(t, scenario.TypedStream, scenario.TwoTodos())
+	typed := make(chan struct{})
+	s.Server.Append(fakellm.Text("One:"), fakellm.Text("Two and three.").GateAfter(2, typed))
+	stream, err := scenario.Open(s.Ctx, s.Client, scenario.Request())
+	require.NoError(t, err)
+	defer stream.Close()
 
-		var text strings.Builder
-		for !strings.Contains(text.String(), "Two") {
-			c, err := stream.Recv()
-			require.NoError(t, err)
-			text.WriteString(c.Choices[0].Delta.Content)
-		}
-		assert.NotContains(t, text.String(), "three", "the rest has not come yet")
-		typeCommand(t, s, "/set todo-continuation off")
-		close(typed)
-		rest, err := scenario.ReadAll(stream)
+	var text strings.Builder
+	for !strings.Contains(text.String(), "Two") {
+		c, err := stream.Recv()
 		require.NoError(t, err)
+		text.WriteString(c.Choices[0].Delta.Content)
+	}
+	assert.NotContains(t, text.String(), "three", "the rest has not come yet")
+	typeCommand(t, s, "/set todo-continuation off")
+	close(typed)
+	rest, err := scenario.ReadAll(stream)
+	require.NoError(t, err)
 
-		var a scenario.Answer
-		for _, c := range rest {
-			a.Add(c)
-		}
-		assert.Equal(t, "One:\n\nTwo and three.", text.String()+a.Text, "the continuation is not cut off")
-		assert.Equal(t, "stop", a.Finish)
-		assert.Equal(t, continuation.ReasonDisabled, stream.Outcome().Reason)
-		assert.Len(t, s.Server.Requests(), 2)
-	})
+	var a scenario.Answer
+	for _, c := range rest {
+		a.Add(c)
+	}
+	assert.Equal(t, "One:\n\nTwo and three.", text.String()+a.Text, "the continuation is not cut off")
+	assert.Equal(t, "stop", a.Finish)
+	assert.Equal(t, continuation.ReasonDisabled, stream.Outcome().Reason)
+	assert.Len(t, s.Server.Requests(), 2)
 }
 
 func TestCommandTypedDuringTheWait(t *testing.T) {
 	t.Parallel()
-	scenario.InBubbles(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InBubbles(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
 		s.Ask(fakellm.Text(scenario.Plan), scenario.Edit())
 		time.AfterFunc(time.Second/2, func() { typeCommand(t, s, "/set todo-continuation off") })
@@ -103,7 +101,7 @@ func TestCommandTypedDuringTheWait(t *testing.T) {
 
 func TestCommandSwitchesContinuationOnDuringATurn(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		typeCommand(t, s, "/set todo-continuation off")
 		switchOn := func() { typeCommand(t, s, "/set todo-continuation on") }
@@ -114,7 +112,7 @@ func TestCommandSwitchesContinuationOnDuringATurn(t *testing.T) {
 
 func TestCommandChangesTheNextPrompt(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithApprovalMode(continuation.ApprovalDefault))
 		to := func(mode string) func() { return func() { typeCommand(t, s, "/set approval-mode "+mode) } }
 		got := s.Ask(
@@ -134,7 +132,7 @@ func TestCommandChangesTheNextPrompt(t *testing.T) {
 
 func TestCommandThatIsRefusedOrForAnotherSessionChangesNothing(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		var refused []error
 		mistype := func() {
@@ -156,7 +154,7 @@ func TestCommandThatIsRefusedOrForAnotherSessionChangesNothing(t *testing.T) {
 
 func TestCommandNamesTheSessionAsTheKeyFunctionDoes(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		key := middleware.WithSessionKey(func(ctx context.Context) string { return "user/" + continuation.Session(ctx) })
 		s := scenario.New(t, m, scenario.TwoTodos(), key)
 		typeCommand(t, s, "/set todo-continuation off")
@@ -174,7 +172,7 @@ func TestCommandNamesTheSessionAsTheKeyFunctionDoes(t *testing.T) {
 // The tool loop of an agent with a list in memory. Its model writes careless arguments and stops before the end.
 func TestListInMemoryWithItsTools(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		todos := todo.NewMemory()
 		s := scenario.New(t, m, todos)
 		request := scenario.Request()

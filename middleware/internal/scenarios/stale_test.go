@@ -36,7 +36,7 @@ func TestCancelledUserTurnLeavesOneAttempt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				todos := scenario.NewList(scenario.InProgress("A"), scenario.Pending("B"))
 				s := scenario.New(t, m, todos)
 				cancelAt(s, c.turns...)
@@ -60,34 +60,30 @@ func TestCancelledUserTurnLeavesOneAttempt(t *testing.T) {
 
 func TestClosedStreamLeavesOneAttempt(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos())
-		s.Server.Append(fakellm.Text("One two three.").HangAfter(3))
-		stream, err := scenario.Open(s.Ctx, s.Client, scenario.Request())
-		require.NoError(t, err)
-		readUntil(t, stream.Recv, "One two")
-		require.NoError(t, stream.Close())
-		got := s.Ask(scenario.Texts("One:", "Two:")...)
-		assert.Equal(t, 1, got.Outcome.Attempts)
-		assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
-	})
+	s := scenario.New(t, scenario.TypedStream, scenario.TwoTodos())
+	s.Server.Append(fakellm.Text("One two three.").HangAfter(3))
+	stream, err := scenario.Open(s.Ctx, s.Client, scenario.Request())
+	require.NoError(t, err)
+	readUntil(t, stream.Recv, "One two")
+	require.NoError(t, stream.Close())
+	got := s.Ask(scenario.Texts("One:", "Two:")...)
+	assert.Equal(t, 1, got.Outcome.Attempts)
+	assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
 }
 
 // A program that closes a stream after reading a whole tool call cancels nothing.
 func TestStreamClosedAfterAToolCallLeavesAllAttempts(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos())
-		s.Server.Append(scenario.Edit())
-		stream, err := scenario.Open(s.Ctx, s.Client, scenario.Request())
+	s := scenario.New(t, scenario.TypedStream, scenario.TwoTodos())
+	s.Server.Append(scenario.Edit())
+	stream, err := scenario.Open(s.Ctx, s.Client, scenario.Request())
+	require.NoError(t, err)
+	for called := false; !called; {
+		chunk, err := stream.Recv()
 		require.NoError(t, err)
-		for called := false; !called; {
-			chunk, err := stream.Recv()
-			require.NoError(t, err)
-			called = len(chunk.Choices) > 0 && len(chunk.Choices[0].Delta.ToolCalls) > 0
-		}
-		require.NoError(t, stream.Close())
-		got := s.Ask(scenario.Texts("One:", "Two:", "Three:", "Four:")...)
-		assert.Equal(t, 3, got.Outcome.Attempts)
-	})
+		called = len(chunk.Choices) > 0 && len(chunk.Choices[0].Delta.ToolCalls) > 0
+	}
+	require.NoError(t, stream.Close())
+	got := s.Ask(scenario.Texts("One:", "Two:", "Three:", "Four:")...)
+	assert.Equal(t, 3, got.Outcome.Attempts)
 }

@@ -133,7 +133,7 @@ func requireSameUpTo(t *testing.T, text string, bodies ...string) {
 
 func TestModelIsToldOnceThatATaskHasEnded(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := newTaskScenario(t, m, noTodos)
 		_, err := s.tasks.Begin(s.Ctx, "job-7", "run the tests")
 		require.NoError(t, err)
@@ -177,7 +177,7 @@ This note is automatic. Nothing in it comes from the user.
 
 func TestReminderStaysInItsPlaceUntilATurnEndsInText(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := newTaskScenario(t, m, noTodos)
 		s.ends(t, "job-7")
 		loop := scenario.Request()
@@ -231,7 +231,7 @@ func TestReminderOfACallThatFailedIsSentAgain(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := newTaskScenario(t, m, noTodos)
 				s.ends(t, "job-7")
 				require.Error(t, tt.fail(s).Err)
@@ -252,14 +252,12 @@ func TestReminderOfACallThatFailedIsSentAgain(t *testing.T) {
 // inBothStreams runs a test with an open stream of each client. One task has ended before.
 func inBothStreams(t *testing.T, turn fakellm.Turn, test func(t *testing.T, s *taskScenario, stream scenario.Receiver)) {
 	t.Helper()
-	scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
-		s := newTaskScenario(t, scenario.TypedUnary, noTodos)
-		s.ends(t, "job-7")
-		s.Server.Append(turn)
-		stream, err := m.HTTPClient(s.Server, s.Middleware).Stream(s.Ctx, scenario.Request())
-		require.NoError(t, err)
-		test(t, s, stream)
-	})
+	s := newTaskScenario(t, scenario.TypedUnary, noTodos)
+	s.ends(t, "job-7")
+	s.Server.Append(turn)
+	stream, err := scenario.TypedStream.HTTPClient(s.Server, s.Middleware).Stream(s.Ctx, scenario.Request())
+	require.NoError(t, err)
+	test(t, s, stream)
 }
 
 func TestReminderOfAStreamThatWasClosedBeforeItsFinishIsSentAgain(t *testing.T) {
@@ -297,7 +295,7 @@ func TestReminderOfAStreamThatWasClosedAfterItsFinishIsDelivered(t *testing.T) {
 
 func TestOneOfTwoConcurrentCallsCarriesTheReminder(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		for name, first := range map[string]fakellm.Turn{
 			"the one that carries it ends well": fakellm.Text("One:"), "it fails": fakellm.Status(http.StatusBadGateway, `{}`),
 		} {
@@ -325,7 +323,7 @@ func TestOneOfTwoConcurrentCallsCarriesTheReminder(t *testing.T) {
 
 func TestTaskThatEndsDuringACallIsReportedByTheNext(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := newTaskScenario(t, m, noTodos)
 		s.ends(t, "job-7")
 		s.Ask(doFirst(func() { s.ends(t, "job-8") }, fakellm.Text("One:")))
@@ -340,7 +338,7 @@ func TestTaskThatEndsDuringACallIsReportedByTheNext(t *testing.T) {
 
 func TestTaskThatEndsDuringTheFirstTurnIsReportedWithThePrompt(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := newTaskScenario(t, m, scenario.TwoTodos())
 		s.ends(t, "job-7")
 		got := s.Ask(doFirst(func() { s.ends(t, "job-8") }, fakellm.Text(scenario.Plan)), scenario.Edit().ID("call_1"))
@@ -368,7 +366,7 @@ func TestTaskThatEndsDuringTheFirstTurnIsReportedWithThePrompt(t *testing.T) {
 
 func TestPromptDoesNotRepeatWhatTheRequestCarries(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := newTaskScenario(t, m, scenario.TwoTodos())
 		s.ends(t, "job-7")
 		s.Ask(fakellm.Text("One:"), fakellm.Text("Two:"), scenario.Edit())
@@ -383,7 +381,7 @@ func TestPromptDoesNotRepeatWhatTheRequestCarries(t *testing.T) {
 
 func TestTextOfACallDoesNotEndTheReminderOfAnother(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := newTaskScenario(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{MaxAttempts: 1}))
 		turn, arrived, release := gatedTurn(fakellm.Text("One:"))
 		defer release()
@@ -403,7 +401,7 @@ func TestTextOfACallDoesNotEndTheReminderOfAnother(t *testing.T) {
 // The reminder of the first turn was delivered, though the prompt had no answer.
 func TestReminderOfAContinuationThatFailedIsSentAgain(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := newTaskScenario(t, m, scenario.TwoTodos())
 		s.ends(t, "job-7")
 		got := s.Ask(doFirst(func() { s.ends(t, "job-8") }, fakellm.Text(scenario.Plan)),
@@ -419,7 +417,7 @@ func TestReminderOfAContinuationThatFailedIsSentAgain(t *testing.T) {
 
 func TestSummaryIsSentWhenItHasChanged(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := newTaskScenario(t, m, noTodos)
 		answers := func() { s.Ask(fakellm.Text("Well:")) }
 		answers()
@@ -445,7 +443,7 @@ func TestSummaryIsSentWhenItHasChanged(t *testing.T) {
 
 func TestSummaryIsSentOnChangeWithoutASystemMessage(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := taskScenarioWith(t, m, noTodos, []asynctask.Option{asynctask.WithSummaryInSystem()})
 		s.ends(t, "job-7")
 		request := scenario.Request()
@@ -459,7 +457,7 @@ func TestSummaryIsSentOnChangeWithoutASystemMessage(t *testing.T) {
 
 func TestCallIsNotContinuedWhileTasksOfItsSessionRun(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		clock := carryontest.NewClock()
 		s := taskScenarioWith(t, m, scenario.TwoTodos(), []asynctask.Option{asynctask.WithClock(clock)}, middleware.WithClock(clock))
 		s.begins(t, "job-7")
@@ -480,7 +478,7 @@ func TestCallIsNotContinuedWhileTasksOfItsSessionRun(t *testing.T) {
 
 func TestCallIsContinuedWithATaskThatHasEndedOrIsAnothers(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := newTaskScenario(t, m, scenario.TwoTodos())
 		_, err := s.tasks.Begin(continuation.WithSession(s.Ctx, "other"), "job-6", "job-6")
 		require.NoError(t, err)
@@ -494,7 +492,7 @@ func TestCallIsContinuedWithATaskThatHasEndedOrIsAnothers(t *testing.T) {
 
 func TestNothingOfASessionShowsInAnother(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		var log bytes.Buffer
 		s := newTaskScenario(t, m, scenario.TwoTodos(),
 			middleware.WithLogger(slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), middleware.LogContent))
@@ -535,7 +533,7 @@ func TestNothingOfASessionShowsInAnother(t *testing.T) {
 
 func TestWithoutASessionOnlyTheOneConversationGetsReminders(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		for name, opts := range map[string][]asynctask.Option{
 			"sessions": nil, "one conversation": {asynctask.WithOneConversation()},
 		} {
@@ -553,7 +551,7 @@ func TestWithoutASessionOnlyTheOneConversationGetsReminders(t *testing.T) {
 
 func TestRequestsWithoutAReminderAreTheSame(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		for _, opts := range [][]asynctask.Option{nil, {asynctask.WithSummaryInSystem()}} {
 			s := taskScenarioWith(t, m, scenario.TwoTodos(), opts)
 			_, err := s.tasks.Begin(continuation.WithSession(s.Ctx, "other"), "job-6", "job-6")
@@ -569,7 +567,7 @@ func TestRequestsWithoutAReminderAreTheSame(t *testing.T) {
 
 func TestRequestWithNoPlaceForAReminderLeavesItToTheNext(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := newTaskScenario(t, m, noTodos)
 		s.ends(t, "job-7")
 		request := scenario.Request()
@@ -583,7 +581,7 @@ func TestRequestWithNoPlaceForAReminderLeavesItToTheNext(t *testing.T) {
 
 func TestOutputsReachTheModelAsTheyAre(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := newTaskScenario(t, m, noTodos)
 		s.begins(t, "job-7", "job-8")
 		require.NoError(t, s.tasks.Finish(t.Context(), s.ticket("job-7"),
@@ -618,7 +616,7 @@ func TestRequestsOutOfScopeCarryNoReminder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := newTaskScenario(t, m, noTodos)
 				s.ends(t, "job-7")
 				request := scenario.Request()
@@ -635,7 +633,7 @@ func TestRequestsOutOfScopeCarryNoReminder(t *testing.T) {
 
 func TestDryRunSendsNoReminder(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := newTaskScenario(t, m, scenario.TwoTodos(), middleware.WithDryRun())
 		s.ends(t, "job-7")
 		require.NoError(t, s.Ask(fakellm.Text(scenario.Plan)).Err)
@@ -649,7 +647,7 @@ func TestDryRunSendsNoReminder(t *testing.T) {
 
 func TestReminderGoesWithADeclaredPause(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := newTaskScenario(t, m, noTodos, middleware.WithPauseTool(middleware.PauseToolAlways))
 		s.ends(t, "job-7")
 		s.Ask(fakellm.Text("Well:"))
@@ -662,7 +660,7 @@ func TestReminderGoesWithADeclaredPause(t *testing.T) {
 
 func TestAnswerToARejectedPauseCarriesTheReminder(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s, plain := newTaskScenario(t, m, scenario.TwoTodos()), scenario.New(t, m, scenario.TwoTodos())
 		s.Ask(fakellm.Text(scenario.Plan), doFirst(func() { s.ends(t, "job-7") }, fakellm.Pause("stuck")), scenario.Edit())
 		plain.Ask(fakellm.Text(scenario.Plan), fakellm.Pause("stuck"), scenario.Edit())
@@ -676,7 +674,7 @@ func TestAnswerToARejectedPauseCarriesTheReminder(t *testing.T) {
 
 func TestLogOfADeliveryHoldsNoTexts(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		var log bytes.Buffer
 		s := newTaskScenario(t, m, noTodos,
 			middleware.WithLogger(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))))
@@ -697,7 +695,7 @@ func rewrittenRequest() openai.ChatCompletionRequest {
 
 func TestReminderMovesToTheLastMessageIfTheHistoryIsRewritten(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		for name, second := range map[string][]fakellm.Turn{
 			"a call": {scenario.Edit().ID("call_2")}, "continued": {fakellm.Text(scenario.Plan), scenario.Edit().ID("call_2")},
 		} {
@@ -726,7 +724,7 @@ func TestReminderMovesToTheLastMessageIfTheHistoryIsRewritten(t *testing.T) {
 
 func TestTaskThatStartedATurnIsNotReportedTwice(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := newTaskScenario(t, m, noTodos)
 		answered := make(chan scenario.Answer)
 		trigger := autotrigger.New(s.Ctx, s.tasks, autotrigger.Host{

@@ -91,7 +91,7 @@ func TestUpdatesPerCall(t *testing.T) {
 	for _, c := range updateCases() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InBubbles(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InBubbles(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				engine := newCountingEngine()
 				list := todo.NewMemory(todo.WithRecords(engine))
 				tasks := asynctask.NewManager(asynctask.WithRecords(engine))

@@ -38,7 +38,7 @@ func worthOf(t *testing.T, s *scenario.Scenario, request openai.ChatCompletionRe
 // A stall counts as resumed once the list shows it, in whatever call that is.
 func TestResumedStallsAreCountedOverSeveralCalls(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, todo.FromConversation())
 		s.Server.Append(
 			write("in_progress a", "pending b", "pending c"),
@@ -82,7 +82,7 @@ func TestUnwantedContinuationsAreCounted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, todo.FromConversation(), limits)
 				s.Server.Append(append([]fakellm.Turn{write("in_progress a", "pending b")}, c.turns...)...)
 				sum, _ := worthOf(t, s, scenario.Offering(scenario.Request(), "todo_write"))
@@ -96,7 +96,7 @@ func TestUnwantedContinuationsAreCounted(t *testing.T) {
 // The user's next message ends what a continuation can be credited with.
 func TestProgressOfALaterUserTurnIsNotCounted(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, todo.FromConversation())
 		request := scenario.Offering(scenario.Request(), "todo_write")
 		s.Server.Append(write("in_progress a"), fakellm.Text("First a:"), scenario.Edit())
@@ -115,7 +115,7 @@ func TestProgressOfALaterUserTurnIsNotCounted(t *testing.T) {
 // With a shared store, one replica judges what another has sent.
 func TestReplicasJudgeEachOthersContinuations(t *testing.T) {
 	t.Parallel()
-	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		store := records.NewMemoryEngine()
 		first := scenario.New(t, m, todo.FromConversation(), middleware.WithRecords(store))
 		second := scenario.New(t, m, todo.FromConversation(), middleware.WithRecords(store))
