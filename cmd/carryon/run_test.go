@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -66,6 +67,9 @@ func actAsAgent() int {
 	}
 	config := openai.DefaultConfig("none")
 	config.BaseURL = os.Getenv("OPENAI_BASE_URL")
+	if session := os.Getenv(agentSession); session != "" {
+		config.HTTPClient = inSession(session)
+	}
 	client := openai.NewClientWithConfig(config)
 	messages := []openai.ChatCompletionMessage{{Role: openai.ChatMessageRoleUser, Content: "Build a small web page about tea."}}
 	for {
@@ -86,6 +90,17 @@ func actAsAgent() int {
 			messages = append(messages, openai.ChatCompletionMessage{Role: openai.ChatMessageRoleTool, ToolCallID: call.ID, Content: "ok"})
 		}
 	}
+}
+
+// agentSession in the environment names the session of the agent.
+const agentSession = "CARRYON_TEST_SESSION"
+
+// inSession is an HTTP client that names the session of its requests.
+type inSession string
+
+func (s inSession) Do(r *http.Request) (*http.Response, error) {
+	r.Header.Set("X-Carryon-Session", string(s))
+	return new(http.Client).Do(r)
 }
 
 // ask asks a provider, as its SDKs do, and prints the answer.
@@ -154,6 +169,63 @@ func TestRunContinuesAnAgent(t *testing.T) {
 	assert.Equal(t, "\nNext, I will write style.css.\n\nAll done.\n", stdout)
 	assert.Equal(t, "carryon: 4 requests, 1 continuation, 1 of 1 todo done, 111 tokens added\n"+
 		"carryon: resumed 1 stall; 1 todo was finished after that, for 111 tokens\n", stderr)
+}
+
+// A stranger who runs their agent all day learns from the last lines alone whether
+// carryon is worth it to them, and for how much.
+func TestRunTellsAfterADayWhatItWasWorth(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("runs an agent forty times")
+	}
+	for name, test := range map[string]struct {
+		stall carryontest.Turn
+		want  string
+	}{
+		"it stalls": {carryontest.Text("Next, I will write style.css."), `^carryon: since \d+ \w+ \d+: resumed \d+ stalls in 40 conversations; \d+ todos were finished after that, for [\d,]+ tokens \(\$\d\.\d\d\); ` +
+			`\d+ continuations were not sent in the control group, for about [\d,]+ tokens \(\$\d\.\d\d\)
+carryon: lists were finished in (\d+) of (\d+) sessions with carryon and in 0 of \d+ without: 100 points more \(95% range: \+\d+ to \+100\); a session took \d+% more tokens`},
+		"it never stalls": {list("completed"), `^carryon: since \d+ \w+ \d+: was not needed: no turn stalled in 40 conversations with a todo list; it sent nothing, and cost nothing
+carryon: lists were finished in (\d+) of (\d+) sessions with carryon and in (\d+) of (\d+) without: no difference is certain`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			model := carryontest.Func(func(r carryontest.Request) carryontest.Turn {
+				switch body := string(r.Body); {
+				case strings.Contains(body, `\"completed\"`):
+					return carryontest.Text("All done.").Usage(300, 10)
+				case strings.Contains(body, "Next, I will"): // carryon asked to go on
+					return list("completed").Usage(20000, 2000)
+				case strings.Contains(body, `\"in_progress\"`):
+					return test.stall.Usage(200, 20)
+				}
+				return list("in_progress").Usage(100, 10)
+			})
+			upstream := carryontest.NewServer(t, slices.Repeat([]carryontest.Turn{model}, 200)...)
+			stats := filepath.Join(t.TempDir(), "stats")
+			run := func(session int) string {
+				p := program(t, "run", "-upstream", upstream.URL(), "-holdout", "0.5", "-price", "3,0.3,15", "-stats", stats, "-mode", "yolo", "-min-interval", "0",
+					"--", "env", asProgram+"=agent", fmt.Sprint(agentSession, "=agent-", session), os.Args[0], "work")
+				var said bytes.Buffer
+				p.Stderr = &said
+				assert.NoError(t, p.Run())
+				return said.String()
+			}
+			var agents sync.WaitGroup
+			for worker := range 3 { // several at a time
+				agents.Go(func() {
+					for i := range 13 {
+						run(13*worker + i)
+					}
+				})
+			}
+			agents.Wait()
+			last := run(39)
+			at := strings.Index(last, "carryon: since")
+			require.GreaterOrEqual(t, at, 0, last)
+			assert.Regexp(t, test.want, last[at:])
+		})
+	}
 }
 
 // A flag or a variable that says who is there is not explained.

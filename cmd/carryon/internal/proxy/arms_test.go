@@ -108,6 +108,9 @@ func TestAStrangerLearnsFromADayWhatCarryonIsWorth(t *testing.T) {
 	assert.Regexp(t, `^lists were finished in (\d+) of (\d+) sessions with carryon and in \d+ of \d+ without: \d+ points more \(95% range: \+\d+ to \+\d+\); `+
 		`users had to say go on in 0 and \d+ of them: \d+ points fewer \(95% range: -\d+ to -\d+\); a session took \d+% more tokens \(\$0\.\d\d and \$0\.\d\d\)$`, compared.Verdict)
 
+	require.IsType(t, new(Proxy), s.served.Handler)
+	assert.Equal(t, []string{got.Sentence, compared.Verdict}, s.served.Handler.(*Proxy).journal.summary().Sentences(), "the last lines say the same")
+
 	samples := s.samples(t)
 	assert.InDelta(t, compared.Continued.Sessions, samples[`carryon_holdout_sessions{arm="continued",list="finished"}`], 0)
 	assert.InDelta(t, compared.HeldOut.GoOns, samples[`carryon_holdout_go_on_messages{arm="held_out"}`], 0)
@@ -119,6 +122,7 @@ func TestAStrangerLearnsThatCarryonIsNotNeeded(t *testing.T) {
 	s.day(t, 40, false)
 	got := s.report(t)
 	assert.Equal(t, "was not needed: no turn stalled in 40 conversations with a todo list; it sent nothing, and cost nothing", got.Sentence)
+	assert.Equal(t, []string{got.Sentence, got.Holdout.Verdict}, s.served.Handler.(*Proxy).journal.summary().Sentences(), "the last lines say the same")
 	assert.Regexp(t, `^lists were finished in (\d+) of (\d+) sessions with carryon and in \d+ of \d+ without: `+
 		`no difference is certain \(95% range: -\d+ to \+\d+ points\); a session took 2,650 tokens$`, got.Holdout.Verdict)
 }

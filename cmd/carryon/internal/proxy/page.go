@@ -75,7 +75,9 @@ func (j *journal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var body bytes.Buffer
 	encoder := json.NewEncoder(&body)
-	encoder.SetIndent("", "  ")
+	if !query.Has("after") { // a person asks
+		encoder.SetIndent("", "  ")
+	}
 	if err := encoder.Encode(j.report(after)); err != nil {
 		refuse(w, r, http.StatusInternalServerError, err.Error())
 		return

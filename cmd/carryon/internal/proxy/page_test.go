@@ -153,7 +153,10 @@ func TestPageRefusesARevisionThatIsNone(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	assert.Equal(t, http.StatusBadRequest, s.get(t, pagePath+"?format=json&after=now").status)
-	assert.Equal(t, http.StatusOK, s.get(t, pagePath+"?format=json&after=0").status)
+	forPrograms, forPeople := s.get(t, pagePath+"?format=json&after=0"), s.get(t, pagePath+"?format=json")
+	assert.Equal(t, http.StatusOK, forPrograms.status)
+	assert.Equal(t, 1, strings.Count(forPrograms.body, "\n"))
+	assert.Contains(t, forPeople.body, "\n  \"process\"")
 }
 
 // The page is as the guard lets clients in: at names of this machine alone.
