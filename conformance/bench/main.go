@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"runtime"
 	"strings"
 	"text/tabwriter"
@@ -51,7 +52,7 @@ func main() {
 	all := append(promises(), proxyPromises(*command)...)
 	if *list {
 		for _, p := range all {
-			fmt.Println(strings.Join(p.cells(), " | "))
+			fmt.Println(p.bounded() + " | " + p.name)
 		}
 		return
 	}
@@ -65,9 +66,9 @@ func main() {
 	}
 }
 
-// cells are the promise's columns in a document.
-func (p *promise) cells() []string {
-	return []string{p.name, strings.NewReplacer("<=", "≤", ">=", "≥").Replace(p.bound)}
+// bounded returns the promise's bound in the words of a document.
+func (p *promise) bounded() string {
+	return strings.NewReplacer("<=", "≤", ">=", "≥").Replace(p.bound)
 }
 
 // The marks around the table in a document.
@@ -76,8 +77,20 @@ const (
 	end   = "<!-- bench: end -->\n"
 )
 
-// write puts the rows into a document.
-func write(document string, rows []string) error {
+// row is a promise and what was measured, for a document.
+type row struct{ bound, text string }
+
+// rowOf leaves the interval out.
+func rowOf(p promise, r result) row {
+	measured := regexp.MustCompile(` \([^)]*\)`).ReplaceAllString(r.text, "")
+	if !r.kept {
+		measured += ", **missed**"
+	}
+	return row{p.bounded(), p.name + " = " + measured}
+}
+
+// write puts the rows into a document, those with the same bound together.
+func write(document string, rows []row) error {
 	text, err := os.ReadFile(document)
 	if err != nil {
 		return err
@@ -87,8 +100,20 @@ func write(document string, rows []string) error {
 	if !ok || !closed {
 		return fmt.Errorf("%s has no marks for the table", document)
 	}
-	table := "| what | promised | measured |\n|---|---|---|\n" + strings.Join(rows, "")
-	return os.WriteFile(document, []byte(before+begin+table+end+after), 0o600)
+	var bounds []string
+	measured := make(map[string][]string)
+	for _, r := range rows {
+		if measured[r.bound] == nil {
+			bounds = append(bounds, r.bound)
+		}
+		measured[r.bound] = append(measured[r.bound], r.text)
+	}
+	var table strings.Builder
+	table.WriteString("| promised | what was measured |\n|---|---|\n")
+	for _, bound := range bounds {
+		fmt.Fprintf(&table, "| %s | %s |\n", bound, strings.Join(measured[bound], "; "))
+	}
+	return os.WriteFile(document, []byte(before+begin+table.String()+end+after), 0o600)
 }
 
 // tries is how often a promise is measured before it counts as broken. Other work on the machine can only make carryon
@@ -97,10 +122,10 @@ const tries = 3
 
 // run measures the promises and writes a table. It returns the rows of the table for a document, and how many promises
 // are broken.
-func run(w io.Writer, all []promise, only string, pairs int) (rows []string, broken int) {
+func run(w io.Writer, all []promise, only string, pairs int) (rows []row, broken int) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	row := func(cells ...string) { _, _ = fmt.Fprintln(table, strings.Join(cells, "\t")) }
-	row("WHAT", "PROMISED", "MEASURED", "")
+	line := func(cells ...string) { _, _ = fmt.Fprintln(table, strings.Join(cells, "\t")) }
+	line("WHAT", "PROMISED", "MEASURED", "")
 	for _, p := range all {
 		if !strings.Contains(p.name, only) {
 			continue
@@ -109,13 +134,13 @@ func run(w io.Writer, all []promise, only string, pairs int) (rows []string, bro
 		for again := 1; !r.kept && again < tries; again++ {
 			r = p.measure(pairs)
 		}
-		verdict, missed := "ok", ""
+		verdict := "ok"
 		if !r.kept {
-			verdict, missed = "BROKEN", ": **missed**"
+			verdict = "BROKEN"
 			broken++
 		}
-		row(p.name, p.bound, r.text, verdict)
-		rows = append(rows, "| "+strings.Join(append(p.cells(), r.text+missed), " | ")+" |\n")
+		line(p.name, p.bound, r.text, verdict)
+		rows = append(rows, rowOf(p, r))
 	}
 	_ = table.Flush()
 	_, _ = fmt.Fprintf(w, "\n%s, %s/%s, %d processors. Every ratio is the median of %d pairs, with its 95 %% interval.\n"+

@@ -60,15 +60,18 @@ func TestRunCountsBrokenPromises(t *testing.T) {
 	assert.Equal(t, 1, broken)
 	assert.Contains(t, out.String(), "one   <= 2      1         ok\n")
 	assert.Contains(t, out.String(), "two   0         1         BROKEN\n")
-	assert.Equal(t, []string{"| one | ≤ 2 | 1 |\n", "| two | 0 | 1: **missed** |\n"}, rows)
+	assert.Equal(t, []row{{"≤ 2", "one = 1"}, {"0", "two = 1, **missed**"}}, rows)
+	assert.Equal(t, row{"≤ 3 % over bare", "x = +2.31 %, 2 goroutines"},
+		rowOf(promise{name: "x", bound: "<= 3 % over bare"}, result{"+2.31 % (+1.72 to +2.80), 2 goroutines", true}))
 
 	document := filepath.Join(t.TempDir(), "document.md")
 	require.Error(t, write(document, rows), "there is none")
 	require.NoError(t, os.WriteFile(document, []byte("Before.\n"+begin+"old\n"+end+"After.\n"), 0o600))
-	require.NoError(t, write(document, rows))
+	require.NoError(t, write(document, append(rows, row{"≤ 2", "three = 2"})))
 	text, err := os.ReadFile(document)
 	require.NoError(t, err)
-	assert.Equal(t, "Before.\n"+begin+"| what | promised | measured |\n|---|---|---|\n"+strings.Join(rows, "")+end+"After.\n", string(text))
+	assert.Equal(t, "Before.\n"+begin+"| promised | what was measured |\n|---|---|\n| ≤ 2 | one = 1; three = 2 |\n| 0 | two = 1, **missed** |\n"+
+		end+"After.\n", string(text))
 	require.NoError(t, os.WriteFile(document, []byte(begin), 0o600))
 	require.ErrorContains(t, write(document, rows), "no marks")
 }
