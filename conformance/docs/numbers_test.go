@@ -134,7 +134,7 @@ func numbers(t *testing.T) []number {
 		{page: "docs/telemetry.md", text: "1.5 µs to a call with nothing to do, and 3 µs", why: "the benchmark of otel measures it"},
 		{page: "docs/telemetry.md", text: "the status is 0 without", why: "a label"},
 		{page: "docs/telemetry.md", text: "At most %v models", value: in("otel", "maxModels")},
-		{page: "docs/telemetry.md", text: "the latest %v, newest first", value: thousands(in("cmd/carryon/internal/proxy", "maxEntries"))},
+		{page: "docs/telemetry.md", text: "the latest %v are kept", value: thousands(in("cmd/carryon/internal/proxy", "maxEntries"))},
 	}
 }
 
