@@ -126,7 +126,7 @@ func sdksRegion(t *testing.T) string {
 	for _, sdk := range sdkModules {
 		low := lowest[sdk.module]
 		if low == "" {
-			low = "none: carryon does not import it"
+			low = "any"
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", sdk.name, low, tested[sdk.module])
 	}
