@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -286,6 +287,25 @@ func TestRunPassesTheExitCodeOn(t *testing.T) {
 	assert.Equal(t, 3, codeOf(t, err))
 	_, _, err = asAgent(t, "killed", "-upstream", upstream.URL())
 	assert.Equal(t, 128+9, codeOf(t, err))
+}
+
+// Nothing that carryon knows of an agent depends on its version: one that it has never seen starts with its own words, and
+// its messages and its exit code are its own.
+func TestRunStartsAgentsOfAnyVersion(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for _, name := range []string{"claude", "codex", "qwen", "opencode", "kilo", "cn", "copilot", "pi", "gemini", "aider"} {
+		script := "#!/bin/sh\necho \"$0 99.0.0-next $*\"\necho 'You are not logged in.' >&2\nexit 41\n"
+		path := filepath.Join(folder, name)
+		require.NoError(t, os.WriteFile(path, []byte(script), 0o700)) //nolint:gosec // the test runs it
+		p := program(t, "run", "-list", "--", path, "--version")
+		p.Env = append(p.Env, "HOME="+folder)
+		var stdout, stderr bytes.Buffer
+		p.Stdout, p.Stderr = &stdout, &stderr
+		assert.Equal(t, 41, codeOf(t, p.Run()), name)
+		assert.Regexp(t, "^"+regexp.QuoteMeta(path)+" 99.0.0-next .*--version", stdout.String())
+		assert.Contains(t, stderr.String(), "You are not logged in.\ncarryon: the agent never used carryon")
+	}
 }
 
 func TestRunPassesSignalsOn(t *testing.T) {

@@ -460,6 +460,9 @@ func TestGeminiWithoutALogin(t *testing.T) {
 		require.Len(t, l.Notes, 1)
 		assert.Contains(t, l.Notes[0], "it runs without carryon")
 	}
+	l := launch("gemini -p hello", false) // it says itself that there is no login
+	assert.NotContains(t, l.Env, "GOOGLE_GEMINI_BASE_URL")
+	assert.Empty(t, l.Notes)
 	for _, u := range []agent.User{
 		user("GOOGLE_GENAI_USE_GCA=true"), user("GOOGLE_GENAI_USE_VERTEXAI=true"), user("GOOGLE_GEMINI_BASE_URL=http://a"),
 		at(t, map[string]string{"./.gemini/settings.json": `{"security":{"auth":{"selectedType":"vertex-ai"}}}`}),

@@ -27,12 +27,13 @@ func prepareGemini(s *setup) {
 		{"code-assist", "CODE_ASSIST_ENDPOINT", "https://cloudcode-pa.googleapis.com"},
 	} {
 		base := s.geminiSetting(service.variable)
-		if base == "" && service.route == "gemini" && !s.geminiHasLogin() {
+		switch {
+		case base != "" || service.route != "gemini" || s.geminiHasLogin():
+			s.Env[service.variable] = s.route(service.route, cmp.Or(base, service.otherwise), service.variable)
+		case s.geminiSetting("GEMINI_API_KEY") != "":
 			s.note(`gemini-cli's settings name no login, and with a key alone it runs without carryon: ` +
 				`add "security": {"auth": {"selectedType": "gemini-api-key"}} to ~/.gemini/settings.json.`)
-			continue
 		}
-		s.Env[service.variable] = s.route(service.route, cmp.Or(base, service.otherwise), service.variable)
 	}
 	if s.list {
 		s.note("gemini-cli keeps a todo list with Gemini 2, and with other models after %s; -list does not change that.", gemini().list.how)
