@@ -14,6 +14,7 @@ import (
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/internal/wire/gemini"
+	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -255,4 +256,15 @@ func TestToolsThatTheProviderRuns(t *testing.T) {
 		require.NoError(t, got.err)
 		assert.Len(t, got.requests, want, parts)
 	}
+}
+
+// The API refuses an empty text, also before the answer to a rejected pause.
+func TestRejectedPauseWithoutText(t *testing.T) {
+	t.Parallel()
+	a := ask{options: []middleware.Option{middleware.WithPauseTool(middleware.PauseToolAlways)}, turns: []fakellm.Turn{fakellm.Pause("no"), wiretest.Edit()}}
+	a.both(t, func(t *testing.T, got answer) {
+		t.Helper()
+		require.Len(t, got.requests, 2)
+		assert.Contains(t, string(got.requests[1].Body), `{"role":"model","parts":[{"text":"(no answer)"}]}`)
+	})
 }

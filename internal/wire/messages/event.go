@@ -1,6 +1,10 @@
 package messages
 
 import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/wire/sse"
 )
@@ -101,4 +105,31 @@ func textIn(raw []byte, member string) string { return rawjson.TextOf(rawjson.Me
 func newEvent(kind string, data []byte) sse.Event {
 	head := sse.AppendHead(make([]byte, 0, len(data)+len(kind)+len("event: \ndata: \n\n")), kind)
 	return sse.New(append(head, data...), len(head), sse.Object)
+}
+
+// rawValue is JSON that is encoded unchanged.
+type rawValue = json.RawMessage
+
+// setMember returns a copy of an object with another value for a member. If
+// several members have the name, only the last one, which counts, gets the
+// value: with all of them, a small object could become a large one. setMember
+// adds a missing member after all others.
+func setMember(object []byte, name string, value []byte) []byte {
+	var e rawjson.Edits
+	s := rawjson.Over(object)
+	for key := range s.Members() {
+		own := s.Raw()
+		if key == name {
+			e = e[:0]
+			e.Replace(s.At()-len(own), s.At(), value)
+		}
+	}
+	if len(e) == 0 {
+		comma := ","
+		if rawjson.IsEmpty(object) {
+			comma = ""
+		}
+		e.Insert(bytes.LastIndexByte(object, '}'), slices.Concat([]byte(comma+`"`+name+`":`), value))
+	}
+	return e.Apply(object)
 }

@@ -2,6 +2,8 @@ package messages
 
 import (
 	"encoding/json"
+	"iter"
+	"slices"
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -10,6 +12,7 @@ import (
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/sse"
 	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/todo"
 )
 
 // request has the facts about a request that are needed to extend it.
@@ -356,4 +359,246 @@ func readInputBlock(s *rawjson.Scanner) (b inputBlock) {
 func takesText(content []byte) bool {
 	s := rawjson.Over(content)
 	return s.Kind() == '"' || s.Open('[') && s.Element()
+}
+
+// Add implements [wire.Request].
+func (r *request) Add(body []byte, a *adapter.Additions) []byte { return extend(body, a) }
+
+// Continue implements [wire.Request]. Nothing before the new messages changes,
+// unless todo_pause or a note is added.
+func (r *request) Continue(body []byte, k *adapter.Continuation) []byte {
+	return extend(body, &k.Additions, assistant(k), prompt(k))
+}
+
+// extend returns the body with additions, and more messages.
+func extend(body []byte, a *adapter.Additions, messages ...[]byte) []byte {
+	var list, tools rawjson.Edits // of the last member of that name, which counts
+	s := rawjson.Over(body)
+	for name := range s.Members() {
+		switch {
+		case name == "messages":
+			list = list[:0]
+			attach(&list, s, a.Attachments)
+			if len(messages) > 0 {
+				list.Append(&s, messages...)
+			}
+		case name == "tools" && a.PauseTool != nil:
+			tools = tools[:0]
+			tools.Append(&s, toolOf(a.PauseTool))
+		}
+	}
+	return append(list, tools...).Apply(body)
+}
+
+// assistant returns the message with the model's answer so far. It leaves out
+// thinking, which the API allows at the end of a conversation.
+func assistant(k *adapter.Continuation) []byte {
+	var blocks []json.RawMessage
+	if k.Text != "" {
+		blocks = append(blocks, textBlock(k.Text))
+	}
+	if p := k.Pause; p != nil {
+		blocks = append(blocks, rawjson.Object("type", typeToolUse, "id", p.ID, "name", p.Name, "input", json.RawMessage(p.Arguments)))
+	}
+	return rawjson.Object("role", "assistant", "content", blocks)
+}
+
+// prompt returns the message with carryon's prompt, or with the result of the
+// model's call of todo_pause.
+func prompt(k *adapter.Continuation) []byte {
+	block := textBlock(k.Prompt)
+	if p := k.Pause; p != nil {
+		block = rawjson.Object("type", typeToolResult, "tool_use_id", p.ID, "content", p.Result, "is_error", true)
+	}
+	return rawjson.Object("role", "user", "content", []json.RawMessage{block})
+}
+
+func textBlock(text string) json.RawMessage {
+	return append(rawjson.AppendQuote([]byte(`{"type":"text","text":`), text), '}')
+}
+
+func toolOf(tool *adapter.PauseTool) []byte {
+	members := []any{"name", tool.Name, "description", tool.Description, "input_schema", json.RawMessage(tool.Schema)}
+	if tool.Strict {
+		members = append(members, "strict", true)
+	}
+	return rawjson.Object(members...)
+}
+
+// attach joins attachments to the messages, which are the next value in s.
+func attach(e *rawjson.Edits, s rawjson.Scanner, attachments []adapter.Attachment) {
+	if len(attachments) == 0 {
+		return
+	}
+	for at := range s.Elements() {
+		var texts []string
+		for _, attachment := range attachments {
+			if attachment.Message == at {
+				texts = append(texts, attachment.Text)
+			}
+		}
+		if len(texts) == 0 {
+			continue
+		}
+		var content rawjson.Edits
+		for name := range s.Members() {
+			if name == "content" {
+				content = content[:0]
+				addTexts(&content, &s, texts)
+			}
+		}
+		*e = append(*e, content...)
+	}
+}
+
+// addTexts adds texts to the content that is next in s: to a string, or as
+// blocks after all others, because tool results must come first.
+func addTexts(e *rawjson.Edits, s *rawjson.Scanner, texts []string) {
+	if s.Kind() == '"' {
+		quoted := rawjson.Quote(strings.Join(texts, ""))
+		s.Skip()
+		e.Insert(s.At()-1, quoted[1:len(quoted)-1])
+		return
+	}
+	blocks := make([][]byte, len(texts))
+	for i, text := range texts {
+		blocks[i] = textBlock(text)
+	}
+	e.Append(s, blocks...)
+}
+
+// messagesOf returns the messages of the request with the body.
+func messagesOf(b wire.Body) [][]byte {
+	body, err := b.Bytes()
+	if err != nil {
+		return nil
+	}
+	return rawjson.MemberElements(body, "messages")
+}
+
+// history yields the entries of the messages, newest first, each call with its result.
+// It finds the messages in one pass, and reads them only as the caller asks for more.
+func history(b wire.Body) iter.Seq[adapter.Entry] {
+	return func(yield func(adapter.Entry) bool) {
+		w := walk{HistoryWalk: adapter.HistoryWalk{Yield: yield}}
+		for _, raw := range slices.Backward(messagesOf(b)) {
+			s := rawjson.Over(raw)
+			if m := readMessage(&s); !w.pass(&m) {
+				return
+			}
+		}
+	}
+}
+
+// walk is a walk through the messages of a request, from the last one.
+type walk struct {
+	adapter.HistoryWalk
+
+	results adapter.ToolResults[[]byte]
+}
+
+// pass passes a message, and reports whether the walk goes on.
+func (w *walk) pass(m *message) bool {
+	switch {
+	case m.role == roleUser && !m.has.result:
+		return w.User(wordsOf(m.content), texts(m.content))
+	case rawjson.IsString(m.content):
+		return m.role != roleSystem || w.Text(rawjson.TextOf(m.content))
+	}
+	for _, block := range slices.Backward(rawjson.Elements(m.content)) {
+		if !w.passBlock(m.role, block) {
+			return false
+		}
+	}
+	return true
+}
+
+// passBlock passes a block of a message that the user has not written. Agents put their
+// own texts beside the results of tools, too.
+func (w *walk) passBlock(role string, block []byte) bool {
+	switch rawjson.TextOf(rawjson.Member(block, "type")) {
+	case typeToolResult:
+		w.results.Add(rawjson.TextOf(rawjson.Member(block, "tool_use_id")), block)
+	case typeText:
+		return role == roleAssistant || w.Text(rawjson.TextOf(rawjson.Member(block, "text")))
+	case typeToolUse:
+		return w.Call(callOf(block, &w.results))
+	}
+	return true
+}
+
+// texts yields the texts of a content's blocks, the last one first.
+func texts(content []byte) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, block := range slices.Backward(rawjson.Elements(content)) {
+			if text := rawjson.Member(block, "text"); rawjson.IsString(text) && !yield(rawjson.TextOf(text)) {
+				return
+			}
+		}
+	}
+}
+
+// callOf reads a tool call and takes its result from the results.
+func callOf(block []byte, results *adapter.ToolResults[[]byte]) todo.Call {
+	c := todo.Call{
+		ID: rawjson.TextOf(rawjson.Member(block, "id")), Name: rawjson.TextOf(rawjson.Member(block, "name")),
+		Arguments: string(rawjson.Member(block, "input")),
+	}
+	var result []byte
+	result, c.Answered = results.Take(c.ID)
+	if c.Answered {
+		c.Result = resultOf(result)
+	}
+	return c
+}
+
+// ToolNames implements [adapter.ToolNamer].
+func (r *request) ToolNames(yield func(string) bool) {
+	body, err := r.source.Bytes()
+	if err != nil {
+		return
+	}
+	s := rawjson.Over(rawjson.Member(body, "tools"))
+	for range s.Elements() {
+		if name := rawjson.TextOf(s.Peek("name")); name != "" && !yield(name) {
+			return
+		}
+	}
+}
+
+// Attachable implements [wire.Request].
+func (r *request) Attachable(b wire.Body) func(message int) (string, bool) {
+	var messages [][]byte
+	return func(i int) (string, bool) {
+		if messages == nil {
+			messages = messagesOf(b)
+		}
+		if i >= len(messages) {
+			return "", false
+		}
+		s := rawjson.Over(messages[i])
+		m := readMessage(&s)
+		return textOf(m.content), m.role == "user" && takesText(m.content)
+	}
+}
+
+// addLoop adds what identifies a tool loop: the messages up to its first call, which
+// is in the message with the index firstCall. messages is at the list.
+func addLoop(messages rawjson.Scanner, firstCall int, add func(string)) {
+	for at := range messages.Elements() {
+		m := readMessage(&messages)
+		add(m.role)
+		if at < firstCall {
+			add(wordsOf(m.content))
+			continue
+		}
+		blocks := rawjson.Over(m.content)
+		for range blocks.Elements() {
+			b := readInputBlock(&blocks)
+			add(rawjson.View(b.json))
+			if b.kind == typeToolUse {
+				return
+			}
+		}
+	}
 }
