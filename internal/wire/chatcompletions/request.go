@@ -60,12 +60,7 @@ func (r *request) NewCodec() wire.Codec { return &dialect{lastCall: adapter.NoIn
 func (r *request) NewDialect() adapter.Dialect[sse.Event] { return &dialect{document: new(document)} }
 
 // Refusal implements [wire.Request].
-func (r *request) Refusal(body []byte) error {
-	if raw := rawjson.Member(body, "error"); raw != nil {
-		return wire.Reported(raw)
-	}
-	return nil
-}
+func (r *request) Refusal(body []byte) error { return wire.RefusalIn(body) }
 
 // parser reads the body of a request.
 type parser struct {
@@ -308,16 +303,7 @@ func identityOf(content []byte) string {
 // takesText reports whether text can be added to a content. An absent or null
 // content counts as empty text: some clients leave it out.
 func takesText(content []byte) bool {
-	s := rawjson.Over(content)
-	return rawjson.IsNull(content) || s.Kind() == '"' || s.Open('[') && s.Element()
-}
-
-// textOrJSON returns the text of a string, or the JSON of any other value.
-func textOrJSON(raw []byte) string {
-	if rawjson.IsString(raw) {
-		return rawjson.TextOf(raw)
-	}
-	return string(raw)
+	return rawjson.IsNull(content) || wire.TakesText(content)
 }
 
 // addLoop adds what identifies a tool loop: the messages up to its first call, which
@@ -356,15 +342,6 @@ func addContent(content []byte, add func(string)) {
 	}
 }
 
-// messagesOf returns the messages of the request with the body.
-func messagesOf(b wire.Body) [][]byte {
-	body, err := b.Bytes()
-	if err != nil {
-		return nil
-	}
-	return rawjson.MemberElements(body, "messages")
-}
-
 // ToolNames implements [adapter.ToolNamer].
 func (r *request) ToolNames(yield func(string) bool) {
 	body, err := r.source.Bytes()
@@ -384,7 +361,7 @@ func (r *request) ToolNames(yield func(string) bool) {
 func history(b wire.Body) iter.Seq[adapter.Entry] {
 	return func(yield func(adapter.Entry) bool) {
 		w := walk{HistoryWalk: adapter.HistoryWalk{Yield: yield}}
-		for _, raw := range slices.Backward(messagesOf(b)) {
+		for _, raw := range slices.Backward(wire.ListIn(b, "messages")) {
 			s := rawjson.Over(raw)
 			if m := readMessage(&s); !w.pass(&m) {
 				return
@@ -404,7 +381,7 @@ type walk struct {
 func (w *walk) pass(m *message) bool {
 	switch string(m.role) {
 	case `"user"`:
-		return w.User(identityOf(m.content), texts(m.content))
+		return w.User(identityOf(m.content), wire.TextsIn(m.content))
 	case `"system"`, `"developer"`:
 		return w.Text(contentOf(m.content))
 	case `"tool"`:
@@ -418,24 +395,13 @@ func (w *walk) pass(m *message) bool {
 	return true
 }
 
-// texts yields the texts of a content's parts, the last one first.
-func texts(content []byte) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, part := range slices.Backward(rawjson.Elements(content)) {
-			if text := rawjson.Member(part, "text"); rawjson.IsString(text) && !yield(rawjson.TextOf(text)) {
-				return
-			}
-		}
-	}
-}
-
 // callOf reads a tool call and takes its result from the results.
 func callOf(raw []byte, results *adapter.ToolResults[[]byte]) todo.Call {
 	s := rawjson.Over(raw)
 	read := readCall(&s)
 	c := todo.Call{
 		ID: rawjson.TextOf(read.id), Name: rawjson.TextOf(read.name),
-		Arguments: textOrJSON(read.arguments), // some send an object
+		Arguments: wire.TextOrJSON(read.arguments), // some send an object
 	}
 	var content []byte
 	content, c.Answered = results.Take(c.ID)
@@ -450,7 +416,7 @@ func (r *request) Attachable(b wire.Body) func(message int) (string, bool) {
 	var messages [][]byte
 	return func(i int) (string, bool) {
 		if messages == nil {
-			messages = messagesOf(b)
+			messages = wire.ListIn(b, "messages")
 		}
 		if i >= len(messages) {
 			return "", false

@@ -503,7 +503,7 @@ type walk struct {
 func (w *walk) pass(m *content) bool {
 	if m.role == roleUser && !m.result {
 		text := wordsOf(m.parts)
-		return wire.IsNudge(text) || w.User(text, texts(m.parts))
+		return wire.IsNudge(text) || w.User(text, wire.TextsIn(m.parts))
 	}
 	for _, part := range slices.Backward(rawjson.Elements(m.parts)) {
 		if !w.passPart(m.role, part) {
@@ -524,17 +524,6 @@ func (w *walk) passPart(role string, part []byte) bool {
 	}
 	text := rawjson.Member(part, "text")
 	return role == roleModel || !rawjson.IsString(text) || w.Text(rawjson.TextOf(text))
-}
-
-// texts yields the texts of a content's parts, the last one first.
-func texts(parts []byte) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, part := range slices.Backward(rawjson.Elements(parts)) {
-			if text := rawjson.Member(part, "text"); rawjson.IsString(text) && !yield(rawjson.TextOf(text)) {
-				return
-			}
-		}
-	}
 }
 
 // keyOf returns what a call and its result have in common: their id, or their name in
@@ -585,7 +574,7 @@ func resultOf(result []byte) string {
 		switch value := s.Raw(); {
 		case rawjson.IsNull(value):
 		case name == "error":
-			return "Error: " + textOrJSON(value)
+			return "Error: " + wire.TextOrJSON(value)
 		case name == "output", name == "result", name == "content":
 			text = value
 		}
@@ -593,14 +582,7 @@ func resultOf(result []byte) string {
 	if text == nil {
 		text = response
 	}
-	return textOrJSON(text)
-}
-
-func textOrJSON(raw []byte) string {
-	if rawjson.IsString(raw) {
-		return rawjson.TextOf(raw)
-	}
-	return string(raw)
+	return wire.TextOrJSON(text)
 }
 
 // declarations yields the functions that a request declares. The list of tools is the

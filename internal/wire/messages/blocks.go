@@ -202,16 +202,21 @@ func (s *blocks) appendStop(dst []sse.Event, ev *event, signed bool) []sse.Event
 	return dst
 }
 
-// end ends a block. It does not show thinking if this block or another one of the
-// answer is signed: the signature is valid only after carryon's prompt, which the
-// caller does not have. Nor does it show thinking directly after thinking, which the
-// API refuses.
+// mayShow reports whether a whole block of a later turn is shown, other than text and
+// calls of the caller's tools. Thinking is not shown if this block or another one of the
+// answer is signed: the signature is valid only after carryon's prompt, which the caller
+// does not have. Nor is thinking shown directly after thinking, which the API refuses.
+func mayShow(kind string, signed, afterThinking bool) bool {
+	return kind != typeCompaction && (!isThinking(kind) && isKnown(kind) || !signed && !afterThinking)
+}
+
+// end ends a block.
 func (s *blocks) end(dst []sse.Event, b *block, stop []byte, signed bool) []sse.Event {
 	s.turn = slices.DeleteFunc(s.turn, func(other *block) bool { return other == b })
 	if b.kind == typeText {
 		return dst // it closes when something else is shown
 	}
-	if b.state == waiting && (!isThinking(b.kind) && isKnown(b.kind) || !signed && !s.thinking) {
+	if b.state == waiting && mayShow(b.kind, signed, s.thinking) {
 		dst = s.show(dst, b)
 	}
 	if b.state != open {

@@ -134,21 +134,12 @@ func (w *contentWriter) addTurn(blocks [][]byte) {
 			w.addTextBlock(block, i == lastText)
 		case kind == typeToolUse:
 			w.addCall(block)
-		case w.shows(kind):
+		case w.turn.first, mayShow(kind, w.signed, w.thinking):
 			w.ids.own(textIn(block, "id"))
 			w.add(block)
 		}
 	}
 	w.addText(w.turn.text)
-}
-
-// shows reports whether blocks of a type other than text and calls are shown. See
-// [blocks.appendStop].
-func (w *contentWriter) shows(kind string) bool {
-	if w.turn.first {
-		return true
-	}
-	return kind != typeCompaction && (!isThinking(kind) && isKnown(kind) || !w.signed && !w.thinking)
 }
 
 // addTextBlock writes a block with its part of the turn's text. That part

@@ -33,12 +33,7 @@ func (r *request) NewCodec() wire.Codec { return new(codec) }
 func (r *request) NewDialect() adapter.Dialect[sse.Event] { return new(document) }
 
 // Refusal implements [wire.Request].
-func (r *request) Refusal(body []byte) error {
-	if raw := rawjson.Member(body, "error"); raw != nil {
-		return wire.Reported(raw)
-	}
-	return nil
-}
+func (r *request) Refusal(body []byte) error { return wire.RefusalIn(body) }
 
 // parser reads the body of a request.
 type parser struct {
@@ -355,12 +350,6 @@ func readInputBlock(s *rawjson.Scanner) (b inputBlock) {
 	return b
 }
 
-// takesText reports whether text can be added to a content.
-func takesText(content []byte) bool {
-	s := rawjson.Over(content)
-	return s.Kind() == '"' || s.Open('[') && s.Element()
-}
-
 // Add implements [wire.Request].
 func (r *request) Add(body []byte, a *adapter.Additions) []byte { return extend(body, a) }
 
@@ -467,21 +456,12 @@ func addTexts(e *rawjson.Edits, s *rawjson.Scanner, texts []string) {
 	e.Append(s, blocks...)
 }
 
-// messagesOf returns the messages of the request with the body.
-func messagesOf(b wire.Body) [][]byte {
-	body, err := b.Bytes()
-	if err != nil {
-		return nil
-	}
-	return rawjson.MemberElements(body, "messages")
-}
-
 // history yields the entries of the messages, newest first, each call with its result.
 // It finds the messages in one pass, and reads them only as the caller asks for more.
 func history(b wire.Body) iter.Seq[adapter.Entry] {
 	return func(yield func(adapter.Entry) bool) {
 		w := walk{HistoryWalk: adapter.HistoryWalk{Yield: yield}}
-		for _, raw := range slices.Backward(messagesOf(b)) {
+		for _, raw := range slices.Backward(wire.ListIn(b, "messages")) {
 			s := rawjson.Over(raw)
 			if m := readMessage(&s); !w.pass(&m) {
 				return
@@ -501,7 +481,7 @@ type walk struct {
 func (w *walk) pass(m *message) bool {
 	switch {
 	case m.role == roleUser && !m.has.result:
-		return w.User(wordsOf(m.content), texts(m.content))
+		return w.User(wordsOf(m.content), wire.TextsIn(m.content))
 	case rawjson.IsString(m.content):
 		return m.role != roleSystem || w.Text(rawjson.TextOf(m.content))
 	}
@@ -525,17 +505,6 @@ func (w *walk) passBlock(role string, block []byte) bool {
 		return w.Call(callOf(block, &w.results))
 	}
 	return true
-}
-
-// texts yields the texts of a content's blocks, the last one first.
-func texts(content []byte) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, block := range slices.Backward(rawjson.Elements(content)) {
-			if text := rawjson.Member(block, "text"); rawjson.IsString(text) && !yield(rawjson.TextOf(text)) {
-				return
-			}
-		}
-	}
 }
 
 // callOf reads a tool call and takes its result from the results.
@@ -571,14 +540,14 @@ func (r *request) Attachable(b wire.Body) func(message int) (string, bool) {
 	var messages [][]byte
 	return func(i int) (string, bool) {
 		if messages == nil {
-			messages = messagesOf(b)
+			messages = wire.ListIn(b, "messages")
 		}
 		if i >= len(messages) {
 			return "", false
 		}
 		s := rawjson.Over(messages[i])
 		m := readMessage(&s)
-		return textOf(m.content), m.role == "user" && takesText(m.content)
+		return textOf(m.content), m.role == "user" && wire.TakesText(m.content)
 	}
 }
 

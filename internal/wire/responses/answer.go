@@ -6,6 +6,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/sse"
 )
 
@@ -394,9 +395,9 @@ func (a *answer) noteContent(it *item, e *sse.Event, ev *event) {
 		x := it.text(ev.content)
 		x.annotations = append(x.annotations, e.Keep(ev.annotation))
 	case argumentsDelta:
-		it.shown.arguments = append(it.shown.arguments, textOrJSON(ev.delta)...)
+		it.shown.arguments = append(it.shown.arguments, wire.TextOrJSON(ev.delta)...)
 	case argumentsDone:
-		it.shown.arguments = []byte(textOrJSON(ev.arguments))
+		it.shown.arguments = []byte(wire.TextOrJSON(ev.arguments))
 	}
 }
 

@@ -66,12 +66,7 @@ func (r *request) keep(firstID string, turn *turnRead) {
 }
 
 // Refusal implements [wire.Request].
-func (r *request) Refusal(body []byte) error {
-	if raw := rawjson.Member(body, "error"); raw != nil {
-		return wire.Reported(raw)
-	}
-	return nil
-}
+func (r *request) Refusal(body []byte) error { return wire.RefusalIn(body) }
 
 // parser reads the body of a request.
 type parser struct {
@@ -195,7 +190,7 @@ func (p *parser) readInputItem(s *rawjson.Scanner) {
 			f.User, f.Unanswered, p.firstCall, p.previous = user, true, -1, p.last
 		}
 	case `"system"`, `"developer"`:
-		if f.System == 0 && takesText(item.content) {
+		if f.System == 0 && wire.TakesText(item.content) {
 			f.System = f.Messages
 		}
 	default:
@@ -318,20 +313,6 @@ func identityOf(content []byte) string {
 	return b.String()
 }
 
-// textOrJSON returns the text of a content, or its JSON if it is not a string.
-func textOrJSON(raw []byte) string {
-	if rawjson.IsString(raw) {
-		return rawjson.TextOf(raw)
-	}
-	return string(raw)
-}
-
-// takesText reports whether text can be added to a content.
-func takesText(content []byte) bool {
-	s := rawjson.Over(content)
-	return s.Kind() == '"' || s.Open('[') && s.Element()
-}
-
 // inputOf returns the input of the request with the body: its items, or its
 // string.
 func inputOf(b wire.Body) [][]byte {
@@ -369,7 +350,7 @@ type walk struct {
 func (w *walk) pass(item *fields) bool {
 	switch string(item.role) {
 	case `"user"`:
-		return w.User(identityOf(item.content), texts(item.content))
+		return w.User(identityOf(item.content), wire.TextsIn(item.content))
 	case `"system"`, `"developer"`:
 		return w.Text(contentOf(item.content))
 	}
@@ -384,20 +365,9 @@ func (w *walk) pass(item *fields) bool {
 	return true
 }
 
-// texts yields the texts of a content's parts, the last one first.
-func texts(content []byte) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, part := range slices.Backward(rawjson.Elements(content)) {
-			if text := rawjson.Member(part, "text"); rawjson.IsString(text) && !yield(rawjson.TextOf(text)) {
-				return
-			}
-		}
-	}
-}
-
 // callOf returns a tool call with its result, or else with its newest notice.
 func (w *walk) callOf(item *fields) todo.Call {
-	c := todo.Call{ID: rawjson.TextOf(item.callID), Name: rawjson.TextOf(item.name), Arguments: textOrJSON(item.arguments)}
+	c := todo.Call{ID: rawjson.TextOf(item.callID), Name: rawjson.TextOf(item.name), Arguments: wire.TextOrJSON(item.arguments)}
 	output, answered := w.results.Take(c.ID)
 	if !answered {
 		output, answered = w.notices.Take(c.ID)
@@ -453,7 +423,7 @@ func attachableTo(raw []byte) (text []byte, member string, ok bool) {
 			return text, member, false
 		}
 	}
-	return text, member, takesText(text)
+	return text, member, wire.TakesText(text)
 }
 
 // addLoop adds what identifies a tool loop: the items up to its first call, which

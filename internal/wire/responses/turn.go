@@ -294,7 +294,7 @@ func (it *item) readCall(name, arguments []byte, to adapter.TurnReader) {
 	if !r.named {
 		r.named, added = r.name != "", r.name
 	}
-	text := textOrJSON(arguments)
+	text := wire.TextOrJSON(arguments)
 	r.arguments += len(text)
 	to.Call(max(it.index, 0), r.callID, added, text)
 }
