@@ -60,6 +60,9 @@ const codeNoLoopback = 75
 // errUnfinished is the failure of a run under carryon.
 var errUnfinished = errors.New("an agent did not finish its list, has lost tools, or has a prompt of carryon's in its history")
 
+// errChanged is the failure of a run that fails in another way than without carryon.
+var errChanged = errors.New("what an agent says about its trouble, or its exit code, is not the same with carryon")
+
 // buildAndRun builds the programs, which may need the network, and runs all agents in a process that has none but a
 // loopback.
 func (r runner) buildAndRun(document string) error {
@@ -92,13 +95,22 @@ func (r runner) buildAndRun(document string) error {
 func (r runner) runAll(document string) error {
 	var table strings.Builder
 	unfinished, err := r.table(context.Background(), io.MultiWriter(os.Stdout, &table))
+	changed := false
+	if err == nil {
+		changed, err = r.troubleTable(context.Background(), os.Stdout)
+	}
 	if err == nil && document != "" {
 		err = write(document, table.String())
 	}
-	if err == nil && unfinished {
-		err = errUnfinished
+	switch {
+	case err != nil:
+		return err
+	case unfinished:
+		return errUnfinished
+	case changed:
+		return errChanged
 	}
-	return err
+	return nil
 }
 
 // table prints a line for each run of each agent that is installed.

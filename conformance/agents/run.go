@@ -55,12 +55,31 @@ func (r runner) run(ctx context.Context, a agent, under bool) (result, error) {
 		}
 	}
 	before := len(w.server.Requests())
-	out := r.start(ctx, a, under, w)
+	out, _ := r.start(ctx, a, under, w)
 	return resultOf(w.dir, w.server.Requests()[before:], out), nil
 }
 
-// start runs an agent to its end, and returns what it printed.
-func (r runner) start(ctx context.Context, a agent, under bool, w *workplace) string {
+// ending is how an agent ends.
+type ending struct {
+	out  string // what it has printed
+	code int    // its exit code
+}
+
+// ends has an agent run as [runner.run] does, and returns how it ends.
+func (r runner) ends(ctx context.Context, a agent, under bool) (ending, error) {
+	w, err := newWorkplace(a, r.agents, r.log)
+	if err != nil {
+		return ending{}, err
+	}
+	defer w.Close()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	out, code := r.start(ctx, a, under, w)
+	return ending{strings.ReplaceAll(out, w.dir, "{HOME}"), code}, nil
+}
+
+// start runs an agent to its end, and returns what it printed and its exit code.
+func (r runner) start(ctx context.Context, a agent, under bool, w *workplace) (string, int) {
 	url := ""
 	if !a.vendors {
 		url = w.server.URL()
@@ -84,7 +103,7 @@ func (r runner) start(ctx context.Context, a agent, under bool, w *workplace) st
 	if r.log != nil {
 		_, _ = fmt.Fprintf(r.log, "--- %s: %v\n%s\n", strings.Join(c.Args[1:], " "), err, out)
 	}
-	return string(out)
+	return string(out), c.ProcessState.ExitCode()
 }
 
 // command returns the program to run, and its arguments.
@@ -165,6 +184,9 @@ func (r runner) versionOf(a agent) string {
 	text, err := os.ReadFile(filepath.Join(r.agents, "node_modules", a.pkg, "package.json"))
 	if err == nil && json.Unmarshal(text, &installed) == nil {
 		return installed.Version
+	}
+	if len(a.command) == 0 {
+		return ""
 	}
 	text, err = os.ReadFile(filepath.Join(r.agents, a.command[0], "go.mod"))
 	if err != nil {

@@ -96,7 +96,7 @@ func (v *vendors) answer(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(status)
 	body := e.body
 	if status != http.StatusOK {
-		body = `{"error":{"message":"` + http.StatusText(status) + `","type":"api_error"}}`
+		body = `{"type":"error","error":{"message":"` + http.StatusText(status) + `","type":"authentication_error"}}`
 	}
 	_, _ = io.WriteString(w, body) // the client may have left
 }

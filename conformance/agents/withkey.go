@@ -61,8 +61,7 @@ var agentsWithKey = []agent{ //nolint:gochecknoglobals // a table
 	{
 		name: "pi, its todo extension", pkg: "@mariozechner/pi-coding-agent", protocol: responses,
 		command: []string{"pi", "-e", piTodo, "--provider", "openai", "--model", "gpt-5", "--offline", "-p", task},
-		direct:  []string{"pi", "-e", "{HOME}/direct.ts", "-e", piTodo, "--provider", "openai", "--model", "gpt-5", "--offline", "-p", task},
-		home:    map[string]string{"direct.ts": `export default (pi) => pi.registerProvider("openai", { baseUrl: "{URL}" });`},
+		home:    map[string]string{".pi/agent/models.json": `{"providers":{"openai":{"baseUrl":"{URL}"}}}`},
 	},
 	{
 		name: "Copilot CLI, own key", pkg: "@github/copilot", protocol: chat,
