@@ -3,6 +3,7 @@ package proxy
 import (
 	"time"
 
+	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -41,6 +42,7 @@ type counts struct {
 	WebSockets    int     `json:"web_sockets"`         // that passed unread, including those that are open
 	Handshakes    int     `json:"web_sockets_refused"` // no requests of their own
 	Encoded       int     `json:"bodies_encoded"`      // requests that carryon could not decode
+	Off           int     `json:"calls_while_off"`     // calls that were left alone because continuing was switched off
 	Lists         int     `json:"calls_with_list"`     // calls in which a todo list was read
 	Listed        int     `json:"sessions_with_list"`  // sessions that had a todo list
 }
@@ -83,7 +85,7 @@ func (c counts) plus(other counts) counts {
 		Tokens: c.Tokens + other.Tokens, OwnTokens: c.OwnTokens + other.OwnTokens,
 		Pauses: c.Pauses + other.Pauses, Refused: c.Refused + other.Refused, Exhausted: c.Exhausted + other.Exhausted, Failed: c.Failed + other.Failed,
 		WebSockets: c.WebSockets + other.WebSockets, Handshakes: c.Handshakes + other.Handshakes, Encoded: c.Encoded + other.Encoded,
-		Lists: c.Lists + other.Lists, Listed: c.Listed + other.Listed,
+		Off: c.Off + other.Off, Lists: c.Lists + other.Lists, Listed: c.Listed + other.Listed,
 	}
 }
 
@@ -91,6 +93,9 @@ func (c counts) plus(other counts) counts {
 func (c *counts) addCall(e *entry, o *middleware.Outcome) {
 	c.Calls++
 	c.Continuations += o.Attempts
+	if o.Reason == continuation.ReasonDisabled {
+		c.Off++
+	}
 	if o.List.Todos > 0 {
 		c.Lists++
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -189,4 +190,17 @@ func TestChartKeepsSoMuch(t *testing.T) {
 	assert.Len(t, c.Minutes, 60)
 	assert.Len(t, c.Quarters, 96)
 	assert.Len(t, c.Days, 4)
+}
+
+// What carryon did not do because it was told not to says nothing about it.
+func TestSessionsThatWereNotContinuedOnPurposeAreNotCompared(t *testing.T) {
+	t.Parallel()
+	for want, o := range map[bool]*middleware.Outcome{
+		true: {DryRun: true, Reason: continuation.ReasonSatisfied}, false: {Reason: continuation.ReasonToolCalls},
+	} {
+		known, e := new(sessionFigures), &entry{exchange: exchange{Began: noon, Ended: noon}}
+		assert.Equal(t, want, since(known, e, o).Mixed)
+	}
+	off := since(new(sessionFigures), new(entry), &middleware.Outcome{Reason: continuation.ReasonDisabled})
+	assert.True(t, off.Mixed)
 }

@@ -26,7 +26,7 @@ type sessionFigures struct {
 
 	Share   float64 `json:"share,omitzero"`    // of the holdout, when it began
 	HeldOut bool    `json:"held_out,omitzero"` // it is in the control group
-	Mixed   bool    `json:"mixed,omitzero"`    // it has seen another share, and so belongs to no arm
+	Mixed   bool    `json:"mixed,omitzero"`    // it belongs to no arm: it has seen another share, a dry run, or that continuing was off
 
 	// What follows is of the last call that was about the work.
 	List  listCounts `json:"list,omitzero"`
@@ -100,6 +100,7 @@ func since(known *sessionFigures, e *entry, o *middleware.Outcome) sessionFigure
 		Name: e.Session, Began: e.Began, Ended: e.Ended, Model: e.Model,
 		Requests: 1, Continuations: o.Attempts, Worth: o.Worth, HeldOut: o.Holdout,
 		Millis: known.timeOf(e.Began, e.Ended).Milliseconds(),
+		Mixed:  o.DryRun || o.Reason == continuation.ReasonDisabled,
 	}
 	for i := range o.Usage {
 		c.Tokens = c.Tokens.Plus(middleware.TokensOf(o.Usage[i]))

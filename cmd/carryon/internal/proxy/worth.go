@@ -56,7 +56,8 @@ func parsePrice(text string) (price, error) {
 func (f *figures) sentence(c *Config) string {
 	w := worthOf(f.Worth, c)
 	parts := make([]string, 0, 3)
-	switch n := &f.Counts; {
+	n := &f.Counts
+	switch {
 	case n.Calls == 0:
 		parts = append(parts, "has seen no call of a model yet")
 	case w.Resumed+w.Unwanted() > 0:
@@ -65,7 +66,7 @@ func (f *figures) sentence(c *Config) string {
 	case n.Continuations > 0:
 		parts = append(parts, fmt.Sprintf("sent %s, for %s; what came of that is not known",
 			plural(n.Continuations, "continuation"), cost(w.Tokens, w.Money)))
-	case w.Unsent > 0:
+	case w.Unsent > 0, n.Off > 0 && n.Lists == 0:
 	case n.Lists == 0:
 		parts = append(parts, fmt.Sprintf("was of no use: %s had no todo list, so there was nothing to continue", plural(n.Calls, "call")))
 	default:
@@ -77,6 +78,9 @@ func (f *figures) sentence(c *Config) string {
 	}
 	if w.Unsent > 0 {
 		parts = append(parts, w.unsent(c.DryRun))
+	}
+	if n.Off > 0 {
+		parts = append(parts, fmt.Sprintf("left %s alone, because continuing was switched off", plural(n.Off, "call")))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -21,11 +21,13 @@ func TestWorthIsASentence(t *testing.T) {
 		counts counts
 		worth  middleware.Worth
 	}{
-		"has seen no call of a model yet":                                                                        {},
-		"was of no use: 3 calls had no todo list, so there was nothing to continue":                              {counts: counts{Calls: 3}},
-		"was not needed: no turn stalled; it sent nothing, and cost nothing":                                     {counts: counts{Calls: 3, Lists: 1}},
-		"was not needed: no turn stalled in 2 conversations with a todo list; it sent nothing, and cost nothing": {counts: counts{Calls: 3, Lists: 1, Listed: 2}},
-		"sent 2 continuations, for 2,040 tokens; what came of that is not known":                                 {counts: counts{Calls: 3, Continuations: 2}, worth: middleware.Worth{Tokens: tokens}},
+		"has seen no call of a model yet":                                                                                             {},
+		"was of no use: 3 calls had no todo list, so there was nothing to continue":                                                   {counts: counts{Calls: 3}},
+		"was not needed: no turn stalled; it sent nothing, and cost nothing":                                                          {counts: counts{Calls: 3, Lists: 1}},
+		"was not needed: no turn stalled in 2 conversations with a todo list; it sent nothing, and cost nothing":                      {counts: counts{Calls: 3, Lists: 1, Listed: 2}},
+		"sent 2 continuations, for 2,040 tokens; what came of that is not known":                                                      {counts: counts{Calls: 3, Continuations: 2}, worth: middleware.Worth{Tokens: tokens}},
+		"left 3 calls alone, because continuing was switched off":                                                                     {counts: counts{Calls: 3, Off: 3}},
+		"was not needed: no turn stalled; it sent nothing, and cost nothing; left 3 calls alone, because continuing was switched off": {counts: counts{Calls: 4, Off: 3, Lists: 1}},
 		"resumed 2 stalls in 5 conversations; 3 todos were finished after that, for 2,040 tokens; 1 continuation was unwanted": {
 			counts: counts{Calls: 9, Continuations: 3, Listed: 5}, worth: middleware.Worth{Resumed: 2, Finished: 3, Tokens: tokens, Paused: 1},
 		},
