@@ -33,7 +33,7 @@ func (Protocol) Parse(_ *url.URL, body []byte, source wire.Body) (adapter.Reques
 	p := parser{request: new(request), firstCall: -1, facts: adapter.Request{Provider: "openai"}}
 	ok := p.read(body)
 	p.facts.History = history(source)
-	p.source, p.facts.ToolNames = source, p.request
+	p.request.source, p.facts.ToolNames = source, p.request
 	if first, messages := p.firstCall, p.messages; first >= 0 {
 		p.facts.Loop = func(add func(string)) { addLoop(messages, first, add) }
 	}
@@ -64,8 +64,7 @@ func (r *request) Refusal(body []byte) error { return wire.RefusalIn(body) }
 
 // parser reads the body of a request.
 type parser struct {
-	*request
-
+	request   *request
 	facts     adapter.Request
 	prefills  bool   // the last message is the beginning of the answer
 	previous  []byte // the content of the message before the user's last one
@@ -114,10 +113,10 @@ func (p *parser) readMember(name string, s *rawjson.Scanner) {
 	case "continue_final_message":
 		p.prefills = p.prefills || string(s.Raw()) == "true"
 	case "stream":
-		p.stream = string(s.Raw()) == "true"
-		f.Streamed = p.stream
+		p.request.stream = string(s.Raw()) == "true"
+		f.Streamed = p.request.stream
 	case "store":
-		p.stored = string(s.Raw()) == "true"
+		p.request.stored = string(s.Raw()) == "true"
 	case "model":
 		f.Model = rawjson.TextView(s.Raw())
 	}
@@ -159,7 +158,7 @@ func (p *parser) readMessages(s *rawjson.Scanner) {
 func (p *parser) addMessage(m *message, previous []byte) {
 	f := &p.facts
 	for i := range m.reasoning {
-		p.reasoning[i] = p.reasoning[i] || m.reasoning[i]
+		p.request.reasoning[i] = p.request.reasoning[i] || m.reasoning[i]
 		f.Reasoning = f.Reasoning || m.reasoning[i]
 	}
 	f.Messages++

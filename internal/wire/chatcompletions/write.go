@@ -59,15 +59,14 @@ var chunkNames = append(envelopeNames[:], "choices", "usage") //nolint:gocheckno
 
 // writer writes a changed chunk.
 type writer struct {
-	*dialect
-
-	edit   *adapter.Edit
-	text   string // to show; "" once it was written
-	finish string // likewise
-	out    []byte
-	calls  int  // how many calls of the chunk were written or dropped
-	first  bool // the first choice was written
-	shows  bool // something that the caller must see was
+	dialect *dialect
+	edit    *adapter.Edit
+	text    string // to show; "" once it was written
+	finish  string // likewise
+	out     []byte
+	calls   int  // how many calls of the chunk were written or dropped
+	first   bool // the first choice was written
+	shows   bool // something that the caller must see was
 }
 
 // AppendHeartbeat implements [adapter.Heartbeat] with an empty text, which
@@ -132,7 +131,7 @@ func (w *writer) object(json []byte, put func(name string, own []byte), names ..
 func (w *writer) chunkMember(name string, own []byte) {
 	switch i := slices.Index(envelopeNames[:], name); {
 	case i >= 0:
-		if token := w.envelope.First.token(i); token != "" {
+		if token := w.dialect.envelope.First.token(i); token != "" {
 			w.key(name)
 			w.out = append(w.out, token...)
 		}
@@ -154,7 +153,7 @@ func (w *writer) chunkMember(name string, own []byte) {
 
 // usage writes the usage that is shown, or null in place of the chunk's own.
 func (w *writer) usage(own []byte) {
-	shown := w.ShownUsage(w.edit.Usage, own)
+	shown := w.dialect.ShownUsage(w.edit.Usage, own)
 	switch {
 	case !rawjson.IsNull(shown):
 		w.shows = true
@@ -174,7 +173,7 @@ func (w *writer) choices(own []byte) {
 		}
 		switch {
 		case w.edit.Part == adapter.UsageOnly, s.Kind() != '{':
-		case w.isFirst(&s, at):
+		case w.dialect.isFirst(&s, at):
 			w.choice(s.Raw())
 		case !w.synthetic():
 			w.comma('[')
@@ -182,14 +181,14 @@ func (w *writer) choices(own []byte) {
 		}
 	}
 	if w.edit.Part != adapter.UsageOnly && !w.first && (w.text != "" || w.finish != "") {
-		w.choice([]byte(`{"index":0,"` + w.body() + `":{},"finish_reason":null}`)) // no choice has shown it
+		w.choice([]byte(`{"index":0,"` + w.dialect.body() + `":{},"finish_reason":null}`)) // no choice has shown it
 	}
 	w.out = append(w.out, ']')
 }
 
 func (w *writer) choice(json []byte) {
 	own := w.dialect.text(rawjson.Member(json, "finish_reason"))
-	logprobs, names := w.logprobs(json), []string{w.body(), "finish_reason"}
+	logprobs, names := w.logprobs(json), []string{w.dialect.body(), "finish_reason"}
 	if !rawjson.IsNull(logprobs) {
 		names = append(names, "logprobs")
 		w.shows = w.shows || !rawjson.IsEmpty(rawjson.Member(logprobs, "content"))
@@ -197,7 +196,7 @@ func (w *writer) choice(json []byte) {
 	w.comma('[')
 	w.object(json, func(name string, value []byte) {
 		switch {
-		case name == w.body():
+		case name == w.dialect.body():
 			w.writeBody(value)
 		case name == "finish_reason":
 			w.finishReason(value)
@@ -239,16 +238,16 @@ func (w *writer) writeBody(own []byte) {
 	if w.synthetic() {
 		own = nil
 	}
-	w.key(w.body())
+	w.key(w.dialect.body())
 	w.object(own, func(name string, value []byte) {
 		switch {
-		case name == "role" && w.edit.Continuation && w.document == nil: // of the chunks only the first turn's have one
+		case name == "role" && w.edit.Continuation && w.dialect.document == nil: // of the chunks only the first turn's have one
 		case name == "content":
 			w.content(value)
 		case name == "tool_calls":
 			w.toolCalls(value)
 		case name != "" && name == reasoning:
-			w.shown(name, rawjson.Quote(w.document.reasoning.Text()))
+			w.shown(name, rawjson.Quote(w.dialect.document.reasoning.Text()))
 		case value != nil:
 			w.shown(name, w.apart(name, value))
 		}
@@ -302,7 +301,7 @@ func (w *writer) shown(name string, value []byte) {
 func (w *writer) content(own []byte) {
 	w.shows = w.shows || w.text != ""
 	switch {
-	case len(own) > 0 && own[0] == '[' && (w.document == nil || w.document.inParts):
+	case len(own) > 0 && own[0] == '[' && (w.dialect.document == nil || w.dialect.document.inParts):
 		w.parts(own)
 	case own != nil && w.text == w.dialect.text(own):
 		w.member("content", own)
@@ -343,10 +342,10 @@ func (w *writer) part(text string) {
 // reasoningKey returns the member in which a whole answer shows the reasoning of
 // the turns that were kept, or "" if there is none.
 func (w *writer) reasoningKey() string {
-	if w.document == nil || w.document.reasoning.Text() == "" {
+	if w.dialect.document == nil || w.dialect.document.reasoning.Text() == "" {
 		return ""
 	}
-	return w.document.reasoningKey
+	return w.dialect.document.reasoningKey
 }
 
 // toolCalls writes the calls that are shown. It leaves out an empty list, which
@@ -374,7 +373,7 @@ func (w *writer) toolCall(own []byte) {
 	switch {
 	case edit.Drop && (!edit.Rewrite || !readCall(&s).more): // a fragment of a shown call may have more to say
 		return
-	case !edit.Rewrite || w.document != nil:
+	case !edit.Rewrite || w.dialect.document != nil:
 		w.comma('[')
 		w.out = append(w.out, own...)
 		return
@@ -441,17 +440,17 @@ func (k *keptTokens) endTurn(keep bool) {
 func (w *writer) logprobs(choice []byte) []byte {
 	own := rawjson.Member(choice, "logprobs")
 	switch {
-	case w.document != nil:
+	case w.dialect.document != nil:
 		return withTokens(own, w.keptTokens())
 	case w.synthetic():
 		own = nil
 	}
-	if w.later == nil {
+	if w.dialect.later == nil {
 		return own
 	}
-	held := &w.later.held
+	held := &w.dialect.later.held
 	if !w.synthetic() {
-		if held.IsEmpty() && w.text == w.contentOf(choice) {
+		if held.IsEmpty() && w.text == w.dialect.contentOf(choice) {
 			return own
 		}
 		held.add(w.dialect, choice)
@@ -462,9 +461,9 @@ func (w *writer) logprobs(choice []byte) []byte {
 // keptTokens returns the tokens of the text of all turns.
 func (w *writer) keptTokens() (all [][]byte) {
 	from := 0
-	for i := range min(len(w.document.tokens.kept), len(w.edit.TurnEnds)) {
+	for i := range min(len(w.dialect.document.tokens.kept), len(w.edit.TurnEnds)) {
 		to := w.edit.TurnEnds[i]
-		all = append(all, w.document.tokens.kept[i].Take(w.edit.Text[from:to])...)
+		all = append(all, w.dialect.document.tokens.kept[i].Take(w.edit.Text[from:to])...)
 		from = to
 	}
 	return all

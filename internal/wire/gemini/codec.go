@@ -11,8 +11,7 @@ import (
 
 // codec reads and shows one streamed answer.
 type codec struct {
-	show
-
+	show    show
 	began   bool     // a chunk of the first turn was read
 	read    progress // of the current turn
 	scratch []byte   // texts of the current event that were escaped
@@ -22,7 +21,7 @@ var _ wire.Codec = (*codec)(nil)
 
 // EndTurn implements [adapter.Dialect].
 func (c *codec) EndTurn(keep bool) {
-	c.endTurn(keep)
+	c.show.endTurn(keep)
 	c.read = progress{}
 }
 
@@ -37,7 +36,7 @@ func (c *codec) AppendHeartbeat(dst []sse.Event) []sse.Event { return dst }
 func (c *codec) Read(e *sse.Event, t adapter.TurnReader) {
 	c.scratch = c.scratch[:0]
 	t.Size(len(e.Raw))
-	ch := parse(e, c.wrapped)
+	ch := parse(e, c.show.wrapped)
 	if ch == nil {
 		switch e.Kind {
 		case sse.Broken:
@@ -49,12 +48,12 @@ func (c *codec) Read(e *sse.Event, t adapter.TurnReader) {
 		return
 	}
 	c.began = true
-	c.envelope.take(ch, c.later)
-	c.set(ch.usage)
-	if counts := countsOf(c.usages.turn); counts != (adapter.Usage{}) && (ch.usage != nil || ch.finish != nil) {
+	c.show.envelope.take(ch, c.show.later)
+	c.show.set(ch.usage)
+	if counts := countsOf(c.show.usages.turn); counts != (adapter.Usage{}) && (ch.usage != nil || ch.finish != nil) {
 		t.Usage(counts)
 	}
-	r := reader{turn: &c.read, later: c.later, text: c.text, to: t}
+	r := reader{turn: &c.read, later: c.show.later, text: c.text, to: t}
 	r.read(ch)
 }
 
@@ -73,13 +72,13 @@ func (c *codec) text(raw []byte) string {
 func (c *codec) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) []sse.Event {
 	switch edit.Part {
 	case adapter.Whole:
-		return c.appendWhole(dst, e, edit)
+		return c.show.appendWhole(dst, e, edit)
 	case adapter.Synthetic:
-		return c.appendSynthetic(dst, e, edit)
+		return c.show.appendSynthetic(dst, e, edit)
 	case adapter.TurnCut:
-		return c.flush(dst)
+		return c.show.flush(dst)
 	case adapter.TurnError:
-		return c.appendError(dst, e)
+		return c.show.appendError(dst, e)
 	case adapter.UsageOnly, adapter.AnswerEnd: // each chunk has its usage, and nothing ends the stream
 	}
 	return dst
@@ -100,7 +99,7 @@ func (c *codec) Classify(name, data []byte, v *wire.Values) bool {
 	}
 	l := classifier{v: v, relays: true}
 	s := rawjson.Over(data)
-	if c.wrapped {
+	if c.show.wrapped {
 		for member := range s.Members() {
 			switch member {
 			case "response":
@@ -117,7 +116,7 @@ func (c *codec) Classify(name, data []byte, v *wire.Values) bool {
 	if !l.relays || l.parts != 1 || !s.OK() || s.At() != len(data) {
 		return false
 	}
-	c.set(l.taken)
+	c.show.set(l.taken)
 	return true
 }
 
@@ -224,6 +223,6 @@ func (c *codec) Observe(role wire.Role, value []byte, r wire.Relay) {
 		r.Reasoning(rawjson.View(value))
 	case wire.Ignored:
 	default:
-		c.observe(int(role-roleCount), value)
+		c.show.observe(int(role-roleCount), value)
 	}
 }

@@ -60,7 +60,7 @@ func (d *document) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit
 	w := partWriter{show: new(show), edit: edit}
 	d.writeParts(&w)
 	shown := shownChunk{parts: w.parts, finish: last.finish, message: true, extras: true}
-	paused := w.turn.dropped && !w.called
+	paused := w.show.turn.dropped && !w.called
 	word := strings.TrimSuffix(edit.FinishOr(stop), notPlain)
 	if finishWord(last.finish) != word {
 		shown.finish = rawjson.Quote(word)
@@ -91,7 +91,7 @@ func (d *document) writeParts(w *partWriter) {
 		if i < len(d.kept)-1 {
 			own.Calls = nil // only the last turn has calls to show
 		}
-		w.edit, w.turn, w.calls, w.called, from = &own, shownTurn{}, 0, false, to
+		w.edit, w.show.turn, w.calls, w.called, from = &own, shownTurn{}, 0, false, to
 		w.parts, w.groups = nil, nil
 		w.write(turn)
 		for _, group := range append(w.groups, w.parts) {

@@ -54,8 +54,7 @@ func (r *request) inner(body []byte) []byte {
 
 // parser reads the body of a request.
 type parser struct {
-	*request
-
+	request      *request
 	facts        adapter.Request
 	conversation conversation
 	contents     rawjson.Scanner // at the list of contents
@@ -69,7 +68,7 @@ func (p *parser) read(body []byte) bool {
 		switch {
 		case name == "model" && p.facts.Model == "":
 			p.facts.Model = strings.TrimPrefix(rawjson.TextView(s.Raw()), "models/")
-		case !p.wrapped:
+		case !p.request.wrapped:
 			p.readMember(name, &s)
 		case name == "request":
 			for name := range s.Members() {

@@ -232,8 +232,7 @@ func newEvent(data []byte) sse.Event {
 
 // partWriter writes the parts of a chunk that are shown.
 type partWriter struct {
-	*show
-
+	show   *show
 	edit   *adapter.Edit
 	parts  [][]byte
 	groups [][][]byte // parts that go into chunks of their own, before those in parts
@@ -325,26 +324,26 @@ func (w *partWriter) thought(p *part) {
 // call writes a call, or leaves a todo_pause out. The API wants a signature on the first
 // call of a step, so the one of a todo_pause goes to the call behind it.
 func (w *partWriter) call(p *part) {
-	isPiece := w.turn.open && rawjson.IsEmpty(rawjson.Member(p.call, "name"))
+	isPiece := w.show.turn.open && rawjson.IsEmpty(rawjson.Member(p.call, "name"))
 	drop := w.edit.Call(w.calls).Drop
 	if isPiece {
-		drop = w.turn.hiding
+		drop = w.show.turn.hiding
 	}
 	w.calls++
-	w.turn.open, w.turn.hiding = string(rawjson.Member(p.call, "willContinue")) == "true", drop
+	w.show.turn.open, w.show.turn.hiding = string(rawjson.Member(p.call, "willContinue")) == "true", drop
 	raw := p.raw
 	switch {
 	case drop:
-		w.turn.dropped = true
+		w.show.turn.dropped = true
 		if p.signature != nil {
-			w.turn.signature = slices.Clone(p.signature)
+			w.show.turn.signature = slices.Clone(p.signature)
 		}
 		return
-	case !isPiece && p.signature == nil && w.turn.signature != nil:
-		raw = changed(raw, set("thoughtSignature", w.turn.signature))
-		w.turn.signature = nil
+	case !isPiece && p.signature == nil && w.show.turn.signature != nil:
+		raw = changed(raw, set("thoughtSignature", w.show.turn.signature))
+		w.show.turn.signature = nil
 	}
-	w.turn.called, w.called = true, true
+	w.show.turn.called, w.called = true, true
 	w.add(raw)
 }
 

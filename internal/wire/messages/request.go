@@ -37,8 +37,7 @@ func (r *request) Refusal(body []byte) error { return wire.RefusalIn(body) }
 
 // parser reads the body of a request.
 type parser struct {
-	*request
-
+	request      *request
 	facts        adapter.Request
 	conversation conversation
 	messages     rawjson.Scanner // at the list of messages
@@ -76,8 +75,8 @@ func (p *parser) read(body []byte) bool {
 		case "model":
 			f.Model = rawjson.TextView(s.Raw())
 		case "stream":
-			p.stream = string(s.Raw()) == "true"
-			f.Streamed = p.stream
+			p.request.stream = string(s.Raw()) == "true"
+			f.Streamed = p.request.stream
 		default:
 			p.readOption(name, &s)
 		}

@@ -70,8 +70,7 @@ func (r *request) Refusal(body []byte) error { return wire.RefusalIn(body) }
 
 // parser reads the body of a request.
 type parser struct {
-	*request
-
+	request   *request
 	facts     adapter.Request
 	left      continuation.Reason // why it is left alone, if it is
 	callsTool bool                // it offers a tool that the caller runs
@@ -107,13 +106,13 @@ func (p *parser) read(body []byte) bool {
 	if p.left != continuation.ReasonNone {
 		f.LeaveAlone = p.left
 	}
-	if !p.callsTool && !p.ownTools.shell { // the server runs all: a chat with a search, and no agent
+	if !p.callsTool && !p.request.ownTools.shell { // the server runs all: a chat with a search, and no agent
 		f.Tools = 0
 	}
-	p.ownTools.pause = f.OwnPause
+	p.request.ownTools.pause = f.OwnPause
 	f.StrictTools = p.strict && p.functions > 0
-	p.lite = p.lite && !p.hasTools
-	f.FixedPrefix = p.lite
+	p.request.lite = p.request.lite && !p.request.hasTools
+	f.FixedPrefix = p.request.lite
 	return isObject && s.OK() && s.Kind() == 0
 }
 
@@ -125,7 +124,7 @@ func (p *parser) readMember(name string, s *rawjson.Scanner) {
 		p.input = *s
 		p.readInput(s)
 	case "tools":
-		p.hasTools = s.Kind() == '['
+		p.request.hasTools = s.Kind() == '['
 		p.readTools(s)
 	case "tool_choice":
 		f.Choice = choiceOf(s.Raw())
@@ -133,12 +132,12 @@ func (p *parser) readMember(name string, s *rawjson.Scanner) {
 		kind := rawjson.TextOf(rawjson.Member(s.Peek("format"), "type"))
 		f.JSON = kind != "" && kind != "text"
 	case "stream":
-		p.streams = string(s.Raw()) == "true"
-		f.Streamed = p.streams
+		p.request.streams = string(s.Raw()) == "true"
+		f.Streamed = p.request.streams
 	case "model":
 		f.Model = rawjson.TextView(s.Raw())
 	case "store":
-		p.stored = string(s.Raw()) != "false"
+		p.request.stored = string(s.Raw()) != "false"
 	case "previous_response_id":
 		p.leaveIf(!rawjson.IsNull(s.Raw()), continuation.ReasonPreviousResponse)
 	case "conversation":
@@ -184,7 +183,7 @@ func (p *parser) readInputItem(s *rawjson.Scanner) {
 	f.Messages++
 	switch role := string(item.role); role {
 	case `"user"`:
-		p.typed = item.typeName == "message" && !rawjson.IsString(item.content)
+		p.request.typed = item.typeName == "message" && !rawjson.IsString(item.content)
 		if user := identityOf(item.content); !adapter.IsAutomatic(user) {
 			f.Users++
 			f.User, f.Unanswered, p.firstCall, p.previous = user, true, -1, p.last
@@ -201,7 +200,7 @@ func (p *parser) readInputItem(s *rawjson.Scanner) {
 	}
 	p.last = item.content
 	if item.typeName == additionalTools {
-		p.lite = true
+		p.request.lite = true
 		tools := rawjson.Over(item.tools)
 		p.readTools(&tools)
 	}
@@ -261,7 +260,7 @@ func (p *parser) readTools(s *rawjson.Scanner) {
 			f.OwnPause = f.OwnPause || pause.Is(rawjson.TextView(t.name))
 		case "shell":
 			where := rawjson.TextView(rawjson.Member(t.environment, "type"))
-			p.ownTools.shell = p.ownTools.shell || where == "" || where == "local"
+			p.request.ownTools.shell = p.request.ownTools.shell || where == "" || where == "local"
 		}
 		p.callsTool = p.callsTool || slices.Contains(clientTools, t.kind)
 	}
