@@ -161,6 +161,9 @@ func line(event any) string {
 	case middleware.Decision:
 		return at(e.TurnID) + " decided: " + e.Evaluation.Reason.String() + dry(e.DryRun)
 	case middleware.ContinuationStarted:
+		if e.Asks {
+			return fmt.Sprintf("%s started: attempt %d, closing question", at(e.TurnID), e.Attempt)
+		}
 		return fmt.Sprintf("%s started: attempt %d, todo %s", at(e.TurnID), e.Attempt, name(e.Todo))
 	case middleware.ContinuationEnded:
 		return with(at(e.TurnID)+" continuation ended", count(e.ToolCalls), problem(e.Err))

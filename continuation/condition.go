@@ -15,7 +15,7 @@ const (
 	ConditionNotPaused                        // else ReasonPaused
 	ConditionNotRefused                       // else ReasonProviderRefused
 	ConditionCurrentUserTurn                  // else ReasonSuperseded
-	ConditionActiveTodos                      // else ReasonNoActiveTodos or another reason of the list, such as ReasonNoList
+	ConditionActiveTodos                      // else ReasonNoActiveTodos or another reason of the list, such as ReasonNoList; met where the model is asked
 	ConditionAsksNothing                      // else ReasonAsksUser
 	ConditionListTouched                      // else ReasonListUntouched
 	ConditionOwnWork                          // else ReasonOthersWork

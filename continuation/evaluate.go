@@ -29,6 +29,10 @@ type Input struct {
 	// since.
 	ShortMessage bool
 
+	// MayAsk says that the model may be asked, where there is no list, whether anything
+	// is still open: the program wants it, and the user turn has called tools.
+	MayAsk bool
+
 	Now    time.Time     // current time, for claims, the interval and the age of tasks
 	Waited time.Duration // how long the call has already waited for the interval
 }
@@ -48,8 +52,10 @@ type EndedTurn struct {
 	NoFinish    bool   // the provider never gives one
 	TooLong     bool   // more text than carryon keeps
 	Rejected    bool   // the model called todo_pause with a reason that was rejected
+	NothingOpen bool   // it answered the question that nothing is open, and said nothing else
 
-	// End says how the text ends. Evaluate looks at it only if there are active todos.
+	// End says how the text ends. Evaluate looks at it only if there are active todos, or
+	// the model may be asked.
 	End TurnEnd
 }
 
@@ -61,7 +67,8 @@ type Background struct {
 
 // Evaluation is the result of a decision.
 type Evaluation struct {
-	Continue   bool          // only with ReasonSatisfied
+	Continue   bool          // only with ReasonSatisfied and ReasonAsk
+	Asks       bool          // there is no list: a continuation would ask whether anything is open
 	Reason     Reason        // the first that applies
 	Todo       todo.Todo     // the todo to go on with, if there is one
 	Attempt    int           // the number that the continuation has or would have
@@ -80,6 +87,9 @@ func Evaluate(in Input) Evaluation {
 	ev := Evaluation{State: in.State, Attempt: in.State.Attempts + 1}
 	if ev.judgeCall(&in) && ev.judgeTurn(&in) && ev.judgeUserTurn(&in) && ev.judgeSession(&in) {
 		ev.Continue, ev.Reason = true, ReasonSatisfied
+		if ev.Asks {
+			ev.Reason = ReasonAsk
+		}
 	}
 	return ev
 }
@@ -133,7 +143,7 @@ func (ev *Evaluation) judgeSession(in *Input) bool {
 	}
 	if in.TodosErr != nil {
 		ev.List = List{Origin: in.Origin, Err: in.TodosErr}
-		return ev.check(ConditionActiveTodos, false, reasonWithoutList(in.TodosErr)) // a list that was not read shows no progress
+		return ev.judgeWithoutList(in) && ev.judgeWork(in) // a list that was not read shows no progress
 	}
 	list := todolist.Summarize(in.Todos, in.Others)
 	ev.List = listOf(&list)
@@ -145,23 +155,45 @@ func (ev *Evaluation) judgeSession(in *Input) bool {
 	ev.Attempt = ev.State.Attempts + 1
 	ev.Todo = list.Next
 	ev.remember(in)
-	return ev.check(ConditionActiveTodos, list.Active > 0, ev.List.reason()) &&
-		ev.judgeHandback(in) &&
+	return ev.check(ConditionActiveTodos, list.Active > 0, ev.List.reason()) && ev.judgeWork(in)
+}
+
+// judgeWithoutList decides whether the model is asked whether anything is still open: not
+// after a pause, and once, until it has called a tool.
+func (ev *Evaluation) judgeWithoutList(in *Input) bool {
+	reason := reasonWithoutList(in.TodosErr)
+	if reason == ReasonNoList && in.MayAsk && !in.Turn.Rejected {
+		switch {
+		case in.Turn.NothingOpen:
+			reason = ReasonNothingOpen
+		case in.State.Asked:
+			reason = ReasonAsked
+		default:
+			ev.Asks = true
+		}
+	}
+	return ev.check(ConditionActiveTodos, ev.Asks, reason)
+}
+
+// judgeWork decides on a session in which there is, or may be, work to be done.
+func (ev *Evaluation) judgeWork(in *Input) bool {
+	return ev.judgeHandback(in) &&
 		ev.judgeBackground(in) &&
 		ev.check(ConditionNotActive, !in.State.Claim.Active(in.Now), ReasonActive) &&
 		ev.judgeBudgets(in) &&
-		ev.check(ConditionSuitableTodo, list.HasNext, ReasonNoSuitableTodo) &&
+		ev.check(ConditionSuitableTodo, ev.Asks || ev.Todo != (todo.Todo{}), ReasonNoSuitableTodo) &&
 		ev.judgeInterval(in)
 }
 
 // judgeHandback asks whose turn it is: whether the model has handed it back to the
-// user. A rejected pause is answered all the same.
+// user. A rejected pause is answered all the same. Where there is no list, a question of
+// the model's is the user's in every mode.
 func (ev *Evaluation) judgeHandback(in *Input) bool {
 	mode, asks := in.Settings.ApprovalMode, in.Turn.End == EndAsks && !in.Turn.Rejected
 	untouched := in.Origin.Written == todo.WrittenEarlier && !ev.State.Touched && !in.ShortMessage
-	return ev.check(ConditionAsksNothing, !asks || !in.Handback.Questions.waits(mode), ReasonAsksUser) &&
-		ev.check(ConditionListTouched, !untouched || !in.Handback.Untouched.waits(mode), ReasonListUntouched) &&
-		ev.check(ConditionOwnWork, ev.List.Active > ev.List.Others, ReasonOthersWork)
+	return ev.check(ConditionAsksNothing, !asks || !ev.Asks && !in.Handback.Questions.waits(mode), ReasonAsksUser) &&
+		ev.check(ConditionListTouched, ev.Asks || !untouched || !in.Handback.Untouched.waits(mode), ReasonListUntouched) &&
+		ev.check(ConditionOwnWork, ev.Asks || ev.List.Active > ev.List.Others, ReasonOthersWork)
 }
 
 // remember updates what the state records of the list itself.
@@ -174,20 +206,29 @@ func (ev *Evaluation) remember(in *Input) {
 }
 
 func (ev *Evaluation) judgeBudgets(in *Input) bool {
-	attempts := in.Limits.MaxAttempts
-	if in.isUnclear() {
-		attempts = one(attempts)
-	}
-	if ev.State.Stale != 0 {
-		if todolist.Digest(in.Todos) != ev.State.Stale {
-			ev.State.Stale = 0
-		} else {
-			attempts = one(attempts)
-		}
-	}
-	return ev.checkLimit(ConditionAttemptsLeft, ev.State.Attempts, attempts, ReasonMaxAttempts) &&
+	return ev.checkLimit(ConditionAttemptsLeft, ev.State.Attempts, ev.attempts(in), ReasonMaxAttempts) &&
 		ev.checkLimit(ConditionProgressLeft, ev.State.Continuations, in.Limits.MaxWithoutProgress, ReasonWithoutProgress) &&
 		ev.checkLimit(ConditionTokensLeft, in.State.Tokens, in.Limits.TokenBudget, ReasonTokenBudget)
+}
+
+// attempts returns the limit of attempts in a row. It forgets that the list was stale if
+// the list has changed.
+func (ev *Evaluation) attempts(in *Input) int {
+	limit := in.Limits.MaxAttempts
+	if ev.Asks {
+		return limit
+	}
+	if in.isUnclear() {
+		limit = one(limit)
+	}
+	switch ev.State.Stale {
+	case 0:
+	case todolist.Digest(in.Todos):
+		limit = one(limit)
+	default:
+		ev.State.Stale = 0
+	}
+	return limit
 }
 
 // isUnclear reports whether a person is there, and the turn neither asks the person

@@ -13,8 +13,9 @@ type Reason uint8
 const (
 	// ReasonNone is the zero value: no decision was taken.
 	ReasonNone Reason = iota
-	// ReasonSatisfied is the one reason to continue.
+	// ReasonSatisfied and ReasonAsk are the reasons to continue.
 	ReasonSatisfied
+	ReasonAsk // there is no list: the model is asked whether anything is open; see middleware.WithClosingQuestion
 	// ReasonTodosNeeded says that every condition that can be judged without the
 	// todos is met, and that the decision needs the todos now.
 	ReasonTodosNeeded
@@ -80,6 +81,8 @@ const (
 
 	// ReasonNoList and the others of this group judge the todo list.
 	ReasonNoList         // the source found no list
+	ReasonNothingOpen    // neither, and the model was asked and answered that nothing is open
+	ReasonAsked          // neither, and the model was asked, and has called no tool since
 	ReasonListUnreadable // the source found something that is no list, or none that carryon understands
 	ReasonNoSession      // the source keeps a list per session, and the call has none
 	ReasonSourceFailed   // with an error or a panic
@@ -158,6 +161,9 @@ func (r Reason) Exhausted() bool {
 	return r == ReasonMaxAttempts || r == ReasonWithoutProgress || r == ReasonTokenBudget
 }
 
+// Continues reports whether the reason is one to continue.
+func (r Reason) Continues() bool { return r == ReasonSatisfied || r == ReasonAsk }
+
 // HandsBack reports whether the reason is that it is somebody else's turn: the user's,
 // or that of other agents and background work. It is no fault of anybody.
 func (r Reason) HandsBack() bool {
@@ -168,6 +174,7 @@ func (r Reason) HandsBack() bool {
 var reasons = [reasonCount]struct{ code, text string }{ //nolint:gochecknoglobals // constant
 	ReasonNone:            {"none", "No decision was taken"},
 	ReasonSatisfied:       {"satisfied", "All continuation conditions satisfied"},
+	ReasonAsk:             {"ask", "There is no list, so the model is asked whether anything is still open"},
 	ReasonTodosNeeded:     {"todos_needed", "The todos have not been asked for yet"},
 	ReasonDisabled:        {"disabled", "Todo continuation is disabled in ephemeral settings"},
 	ReasonSuppressed:      {"suppressed", "Continuation is suppressed for this call"},
@@ -217,6 +224,8 @@ var reasons = [reasonCount]struct{ code, text string }{ //nolint:gochecknoglobal
 	ReasonSuperseded:      {"superseded", "A newer user turn has begun"},
 	ReasonProviderRefused: {"provider_refused", "The provider refused a continuation in this user turn"},
 	ReasonNoList:          {"no_list", "No todo list found"},
+	ReasonNothingOpen:     {"nothing_open", "The model was asked, and says that nothing is open"},
+	ReasonAsked:           {"asked_before", "The model was asked whether anything is open, and has called no tool since"},
 	ReasonListUnreadable:  {"list_unreadable", "The todo list could not be read"},
 	ReasonNoSession:       {"no_session", "There is no session, so there is no todo list"},
 	ReasonSourceFailed:    {"source_failed", "The todo source failed"},

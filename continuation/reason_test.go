@@ -39,6 +39,7 @@ func TestReasonTable(t *testing.T) {
 	}{
 		{continuation.ReasonNone, "none", "No decision was taken", "nothing was decided"},
 		{continuation.ReasonSatisfied, "satisfied", "All continuation conditions satisfied", "work is left, and every condition is met"},
+		{continuation.ReasonAsk, "ask", "There is no list, so the model is asked whether anything is still open", "middleware.WithClosingQuestion"},
 		{continuation.ReasonTodosNeeded, "todos_needed", "The todos have not been asked for yet", "the source has not been asked"},
 		{continuation.ReasonDisabled, "disabled", "Todo continuation is disabled in ephemeral settings", "/set todo-continuation false"},
 		{continuation.ReasonSuppressed, "suppressed", "Continuation is suppressed for this call", "continuation.Suppress, or a langchaingo call that needs an option"},
@@ -80,6 +81,8 @@ func TestReasonTable(t *testing.T) {
 		{continuation.ReasonSuperseded, "superseded", "A newer user turn has begun", "the user has written again meanwhile"},
 		{continuation.ReasonProviderRefused, "provider_refused", "The provider refused a continuation in this user turn", "HTTP 400 of a continuation, whose context is too long"},
 		{continuation.ReasonNoList, "no_list", "No todo list found", "no todo tool was called"},
+		{continuation.ReasonNothingOpen, "nothing_open", "The model was asked, and says that nothing is open", "the work is done, and there is no list"},
+		{continuation.ReasonAsked, "asked_before", "The model was asked whether anything is open, and has called no tool since", "an answer in words to the question"},
 		{continuation.ReasonListUnreadable, "list_unreadable", "The todo list could not be read", "items without a content"},
 		{continuation.ReasonNoSession, "no_session", "There is no session, so there is no todo list", "todo.NewMemory without continuation.WithSession"},
 		{continuation.ReasonSourceFailed, "source_failed", "The todo source failed", "the database is down"},

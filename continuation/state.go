@@ -30,6 +30,7 @@ type State struct {
 
 	Touched     bool      `json:"touched,omitzero"`      // the model wrote the list in this user turn
 	LeaveDenied bool      `json:"leave_denied,omitzero"` // a pause that only asked for leave was rejected in this user turn
+	Asked       bool      `json:"asked,omitzero"`        // the model was asked whether anything is open, and has called no tool since
 	Unjudged    bool      `json:"unjudged,omitzero"`     // the last continuation was answered, and the list has not been read since
 	Calls       CallsSeen `json:"calls,omitzero"`        // of the continuations of this user turn
 

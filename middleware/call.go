@@ -7,6 +7,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/handback"
+	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/scope"
 )
 
@@ -124,6 +125,9 @@ func (c *Call) beginTurn(attempt int) {
 	}
 	c.turn = c.turn.next(attempt, ours && (later || c.additions.PauseTool != nil), ours && later)
 	c.turn.reader.totals = c.env.mw.options.usage.shown()
+	if later && c.decider.last.Asks {
+		c.turn.reader.reply = prompt.NewReply()
+	}
 	if c.env.request.noSeparator {
 		c.turn.reader.text.separator = ""
 	}
@@ -148,7 +152,7 @@ func (c *Call) endTurn(err error) {
 	if r.first {
 		c.env.patience.endFirstTurn()
 	}
-	if err == nil && !r.first { // the end of turn 1 is added with the first continuation
+	if err == nil && !r.first && !r.saysNothingOpen() { // the end of turn 1 is added with the first continuation
 		c.decider.continued.ends = append(c.decider.continued.ends, c.text.len())
 	}
 	if err == nil {
@@ -167,7 +171,7 @@ func (c *Call) endTurn(err error) {
 // or outside of the control group. Its tokens are estimated: it would have read what
 // the caller's turn read and wrote, and is taken to write as much.
 func (c *Call) addUnsent(o *Outcome) {
-	if o.Reason != continuation.ReasonHoldout && (!o.DryRun || o.Reason != continuation.ReasonSatisfied) {
+	if o.Reason != continuation.ReasonHoldout && (!o.DryRun || !o.Reason.Continues()) {
 		return
 	}
 	own := c.turn.reader.usage()
@@ -290,6 +294,7 @@ func (c *Call) preview() (continuation.Evaluation, readList) {
 	d.readTodos()
 	d.readBackground()
 	d.list.putInto(&in)
+	in.MayAsk = d.mayAsk()
 	in.Scope = d.listScope(in.Scope)
 	return d.env.evaluate(in), *d.list
 }

@@ -29,9 +29,13 @@ func (c *Call) endContinuation(err error) {
 	if paused {
 		c.env.record(func(o *Outcome) { o.Worth.Paused++ })
 	}
+	asked := c.decider.last.Asks
+	if asked && err == nil {
+		c.env.record(func(o *Outcome) { o.Worth.addAnswer(called) })
+	}
 	ending := session.Ending{
-		Answered: err == nil && !paused,
-		Called:   called && !c.env.hasShortLoop(), Tokens: c.tokensOf(r, err), Result: c.resultOf(err, called),
+		Answered: err == nil && !paused, Asked: asked,
+		Called: called && !c.env.hasShortLoop(), Tokens: c.tokensOf(r, err), Result: c.resultOf(err, called),
 		Unshown: err != nil && !c.decider.continued.shown, Refused: isRefusal(err),
 	}
 	if ending.Called && !r.otherCall {
@@ -159,7 +163,7 @@ func (c *Call) newContinuation() *adapter.Continuation {
 		}
 	}
 	c.env.record(func(o *Outcome) { o.Attempts++ })
-	c.env.mw.options.report.started(c.env.cancel.caller, ContinuationStarted{TurnID: k.TurnID, Todo: k.Todo, Prompt: text})
+	c.env.mw.options.report.started(c.env.cancel.caller, ContinuationStarted{TurnID: k.TurnID, Todo: k.Todo, Asks: c.decider.last.Asks, Prompt: text})
 	return k
 }
 
@@ -173,10 +177,14 @@ func (c *Call) offersPause() bool {
 // the answer to that call instead, unless the reasoning would have to be sent back
 // with the call.
 func (c *Call) buildPrompt(k *adapter.Continuation) string {
+	inWords := c.decider.fixed && !c.offersPause() && !c.env.request.ownPause
+	if c.decider.last.Asks {
+		return prompt.Question(inWords)
+	}
 	in := prompt.Input{
 		Task: k.Todo.Content, Attempt: k.Attempt, Last: c.decider.last.State.LastResult,
 		Mode: c.env.session.settings().ApprovalMode, End: c.turn.textEnd(),
-		InWords: c.decider.fixed && !c.offersPause() && !c.env.request.ownPause,
+		InWords: inWords,
 	}
 	if r := c.turn.rejection; r != nil {
 		if r.answer != nil && !c.decider.fixed {

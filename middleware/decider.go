@@ -240,7 +240,11 @@ func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Ev
 		case ev.Continue && claims:
 			var next continuation.State
 			next, d.effect = session.Judge(s, ev.State)
-			return session.Claim(d.afterLeave(next), token, in.Now, in.Limits.ClaimLife)
+			next = session.Claim(d.afterLeave(next), token, in.Now, in.Limits.ClaimLife)
+			if ev.Asks {
+				next = session.Ask(next)
+			}
+			return next
 		case ev.Continue, ev.Wait > 0, s.UserTurn != in.UserTurn:
 			return s
 		}
@@ -348,7 +352,7 @@ func (d *decider) passesGate() bool {
 	if gate == nil {
 		return true
 	}
-	turn := NextTurn{TurnID: d.nextID(), Todo: d.last.Todo, Text: string(d.turn.reader.text.transcript.bytes())}
+	turn := NextTurn{TurnID: d.nextID(), Todo: d.last.Todo, Asks: d.last.Asks, Text: string(d.turn.reader.text.transcript.bytes())}
 	// Inside this layer, so that a gate may ask a model itself.
 	ctx := scope.WithSession(d.env.cancel.ctx, d.turn.Session)
 	err := d.env.mw.plugins.run(func() error { return gate(ctx, turn) })
@@ -592,12 +596,29 @@ func (d *decider) judged() {
 }
 
 // putList sets the list in the input of a decision, and how the turn ends, which
-// matters only if there is work on the list.
+// matters only if there is work on the list, or the model may be asked.
 func (d *decider) putList(in *continuation.Input) {
 	d.list.putInto(in)
-	if t := &in.Turn; len(in.Todos) > 0 && !t.BrokeOff && !t.ToolCalls && !t.TooLong {
+	in.MayAsk = d.mayAsk()
+	if t := &in.Turn; (len(in.Todos) > 0 || in.MayAsk) && !t.BrokeOff && !t.ToolCalls && !t.TooLong {
 		t.End = d.turn.textEnd()
 	}
+}
+
+// mayAsk reports whether the model may be asked whether anything is open, now that the
+// list was read: the program wants it, there is no list, and the user turn has called
+// tools.
+func (d *decider) mayAsk() bool {
+	request := &d.env.request
+	if !d.env.mw.options.asks || !errors.Is(d.list.err, todo.ErrNoList) || request.history == nil || !request.offersTools() {
+		return false
+	}
+	for entry := range request.history {
+		if entry.IsCall() || entry.FromUser {
+			return entry.IsCall()
+		}
+	}
+	return false
 }
 
 // readTodos asks the todo source, which may fail, panic or be too slow.

@@ -111,6 +111,17 @@ type traits struct {
 	toolNames  adapter.ToolNamer
 }
 
+// offersTools reports whether the request has tools, as far as that is known.
+func (t *traits) offersTools() bool {
+	if t.toolNames == nil {
+		return true
+	}
+	for range t.toolNames.ToolNames {
+		return true
+	}
+	return false
+}
+
 // traitsOf returns the traits of a request. Nothing is joined to the messages of one
 // with a fixed prefix. A request without tools never gets a first one: some models
 // reject any tool.
@@ -237,7 +248,7 @@ func (c *callbacks) all() []TurnFilter {
 // TurnFilter is a [Filter] of any type, for [Unary].
 type TurnFilter interface {
 	begin(c *callbacks, r *turnReader)
-	end(printed bool)
+	end(r *turnReader)
 	endCall(notice, separator string) // shows the notice first
 	showedCall() bool
 	showedTurn() bool // or part of it

@@ -14,6 +14,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/records"
+	"github.com/carryon-go/carryon/todo"
 )
 
 // The model is told about a task that runs in the background, and is not continued
@@ -86,6 +87,36 @@ func ExampleWithHoldout() {
 	// 3 turns, 2 continuations: The continuation called a tool, so it is the program's turn
 	// conversation-5 true
 	// 1 turn, 0 continuations: The session is held out for comparison, and would have been continued
+}
+
+// An agent without a todo list is asked at the end of a user turn whether anything is
+// open. Where the model says that nothing is, the caller sees nothing of it.
+func ExampleWithClosingQuestion() {
+	afterATool := sdkRequest{
+		Messages: []sdkMessage{
+			{Role: "user", Text: "Fix the build and run the tests."},
+			{Role: "assistant", Calls: []sdkCall{{ID: "c1", Name: "edit_file", Args: "{}"}}},
+			{Role: "tool", Text: "ok", CallID: "c1"},
+		},
+		Tools: []sdkTool{{Name: "edit_file"}, {Name: "run_tests"}},
+	}
+	for _, answer := range []sdkAnswer{
+		{ID: "a2", Text: "Nothing is open.", Stop: "stop"},
+		{ID: "a2", Text: "The tests have not run yet.", Calls: []sdkCall{{ID: "c2", Name: "run_tests"}}, Stop: "tools"},
+	} {
+		model := &sdkClient{turns: []sdkAnswer{{ID: "a1", Text: "The build is fixed.", Stop: "stop"}, answer}}
+		agent := &client{model, middleware.New(todo.FromConversation(), unhurried, middleware.WithClosingQuestion())}
+
+		ctx, outcomes := middleware.Capture(context.Background())
+		got, _ := agent.Complete(ctx, afterATool)
+		fmt.Printf("%q, %d calls\n", got.Text, len(got.Calls))
+		fmt.Println(outcomes.Last())
+	}
+	// Output:
+	// "The build is fixed.", 0 calls
+	// 2 turns, 1 continuation: The model was asked, and says that nothing is open
+	// "The build is fixed.\n\nThe tests have not run yet.", 1 calls
+	// 2 turns, 1 continuation: The continuation called a tool, so it is the program's turn
 }
 
 // Replicas that share an engine share the state of sessions. This engine is in memory;

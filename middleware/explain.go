@@ -110,8 +110,12 @@ func (e *explanation) list(ev *continuation.Evaluation, read *readList) {
 func (e *explanation) decision(ev *continuation.Evaluation) {
 	const now = "if the model stops now: "
 	switch {
+	case ev.Continue && ev.Asks:
+		e.line("decision", now+"ask whether anything is still open")
 	case ev.Continue:
 		e.line("decision", now+"carry on with %q, attempt %d", ev.Todo.Content, ev.Attempt)
+	case ev.Reason == continuation.ReasonTooSoon && ev.Asks:
+		e.line("decision", now+"ask whether anything is still open, after %v", ev.Wait)
 	case ev.Reason == continuation.ReasonTooSoon:
 		e.line("decision", now+"carry on with %q after %v", ev.Todo.Content, ev.Wait)
 	default:

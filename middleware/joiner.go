@@ -192,6 +192,11 @@ func (j *joiner[C]) finish(c *C) {
 	j.call.env.observed.finished()
 	j.call.env.patience.startQuiet()
 	j.call.pauses.endReading()
+	if reader.saysNothingOpen() {
+		j.leaveOut()
+		j.phase.enter(readingTail)
+		return
+	}
 	j.writer.flush(reader, out)
 	j.releaseHeld()
 	if !reader.isAsItCame() {
@@ -220,6 +225,13 @@ func (j *joiner[C]) finish(c *C) {
 	}
 	j.ending = e
 	j.phase.enter(readingTail)
+}
+
+// leaveOut shows nothing of the current turn: the answer ends as the turn before did.
+func (j *joiner[C]) leaveOut() {
+	j.writer.drop()
+	j.call.text.cut(j.call.decider.continued.text)
+	j.ending = unshownEnding[C]{j.ending}
 }
 
 // endRewritten makes the ending of the current turn one that the dialect shows.
@@ -262,6 +274,11 @@ func (j *joiner[C]) endWithoutFinish() {
 	reader.nextChunk()
 	j.call.env.patience.startQuiet()
 	j.call.pauses.endReading()
+	if reader.saysNothingOpen() {
+		j.leaveOut()
+		j.turnEnded(nil)
+		return
+	}
 	j.writer.flush(reader, out)
 	if !reader.isAsItCame() {
 		j.endRewritten(nil)
@@ -310,9 +327,13 @@ func (j *joiner[C]) brokeOff(err error) {
 // turnEnded ends a complete turn, and goes on with the next or ends the answer. Fault
 // is an error that came after the finish, or nil.
 func (j *joiner[C]) turnEnded(fault error) {
+	_, unshown := j.ending.(unshownEnding[C])
 	j.closeSource()
 	j.call.endTurn(nil)
-	j.writer.dialect.EndTurn(true)
+	j.writer.dialect.EndTurn(!unshown)
+	if unshown {
+		j.usage.current = nil
+	}
 	if fault != nil {
 		j.reader().Fail(fault)
 		j.call.env.fault(j.call.turn.TurnID, OpTail, fault)
@@ -363,10 +384,11 @@ func (j *joiner[C]) continuationFailed(err error, report *C) {
 	j.call.endTurn(err)
 	j.writer.dialect.EndTurn(false)
 	j.usage.current = nil
+	mayBeNothing := j.reader().reply.IsPending()
 	held := j.writer.drop() + j.reader().heldText()
 	interrupted := j.call.continuationFailed(err, j.reader().showedCall())
 	again := interrupted == nil && j.call.tryAgain(err)
-	if !again {
+	if !again && !mayBeNothing {
 		j.showText(held)
 	}
 	j.appendShown(new(C), &adapter.Edit{Part: adapter.TurnCut, Continuation: true})
@@ -553,6 +575,8 @@ func (j *joiner[C]) addTail(c *C, done bool) bool {
 		return done || j.addOriginal(&clone)
 	case *rewrittenEnding[C]:
 		return done || j.addRewritten(e, c)
+	case unshownEnding[C]:
+		return true
 	}
 	return done
 }
@@ -610,6 +634,8 @@ func (j *joiner[C]) breakOffTail(err error, report *C) {
 		j.call.breakOff(fault)
 		j.passTail()
 		j.sourceEnded(err)
+	case unshownEnding[C]:
+		j.turnEnded(fault)
 	case *rewrittenEnding[C]:
 		halfCall := e.goesOn && j.reader().showedCall()
 		switch {

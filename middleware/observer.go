@@ -69,6 +69,7 @@ type Decision struct {
 type ContinuationStarted struct {
 	continuation.TurnID
 	Todo   todo.Todo
+	Asks   bool   // there is no todo: the prompt is the question of [WithClosingQuestion]
 	Prompt string // as sent; with a rejected pause, the tool's result
 }
 
@@ -87,7 +88,7 @@ type ContinuationResult string
 // The results.
 const (
 	ResultToolCall    ContinuationResult = "tool_call"
-	ResultText        ContinuationResult = "text"
+	ResultText        ContinuationResult = "text"   // also if it only says that nothing is open
 	ResultPaused      ContinuationResult = "paused" // the model called todo_pause
 	ResultFailed      ContinuationResult = "failed"
 	ResultInterrupted ContinuationResult = "interrupted" // the caller ended the call

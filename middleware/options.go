@@ -47,6 +47,7 @@ type options struct {
 
 	// Which calls are continued, if any.
 	toolless bool
+	asks     bool // whether anything is open, where there is no list
 	dryRun   bool
 	holdout  float64 // the part of all sessions that is never continued
 	gate     func(context.Context, NextTurn) error
@@ -202,6 +203,7 @@ func WithUsage(mode UsageMode) Option {
 type NextTurn struct {
 	continuation.TurnID
 	Todo todo.Todo // the todo to go on with
+	Asks bool      // there is no list: the question of [WithClosingQuestion] is about to be sent
 	Text string    // the model's answer so far, all turns of the call joined
 }
 
@@ -210,6 +212,19 @@ type NextTurn struct {
 // appears in the outcome.
 func WithGate(gate func(context.Context, NextTurn) error) Option {
 	return check(gate != nil, func(o *options) { o.gate = gate }, "nil gate")
+}
+
+// WithClosingQuestion makes carryon ask a question where it has no list: when a user turn
+// that has called tools ends in text, it asks the model once whether anything of what was
+// asked for is still open. The question is a continuation like any other: the limits, the
+// pauses and all other rules apply, and what the model answers is joined to its answer. An
+// answer that only says that nothing is open is not shown; the caller gets the turn before
+// as it came. The question is not asked if the model has asked the user something, and not
+// again until a tool was called after it.
+//
+// It is for agents that keep no todo list. It costs them a request for each user turn.
+func WithClosingQuestion() Option {
+	return func(o *options) { o.asks = true }
 }
 
 // WithSessionKey sets the function that names the session of a call, in place of

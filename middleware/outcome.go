@@ -251,6 +251,11 @@ type Worth struct {
 	Repeated   int `json:"repeated,omitzero"`
 	NoProgress int `json:"no_progress,omitzero"`
 
+	// Questions counts the answers to the question of [WithClosingQuestion], and Reopened
+	// those that called a tool: something was open. Without a list nobody knows more.
+	Questions int `json:"questions,omitzero"`
+	Reopened  int `json:"reopened,omitzero"`
+
 	Tokens Tokens `json:"tokens,omitzero"` // that the provider reported for continuations
 
 	// Unsent counts the continuations that were not sent because of [WithDryRun] or
@@ -263,11 +268,20 @@ type Worth struct {
 // Unwanted returns the number of unwanted continuations.
 func (w Worth) Unwanted() int { return w.Paused + w.Repeated + w.NoProgress }
 
+// addAnswer counts an answer to the closing question.
+func (w *Worth) addAnswer(called bool) {
+	w.Questions++
+	if called {
+		w.Reopened++
+	}
+}
+
 // Plus returns the sum of both.
 func (w Worth) Plus(other Worth) Worth {
 	return Worth{
 		Resumed: w.Resumed + other.Resumed, Finished: w.Finished + other.Finished,
 		Paused: w.Paused + other.Paused, Repeated: w.Repeated + other.Repeated, NoProgress: w.NoProgress + other.NoProgress,
+		Questions: w.Questions + other.Questions, Reopened: w.Reopened + other.Reopened,
 		Tokens: w.Tokens.Plus(other.Tokens),
 		Unsent: w.Unsent + other.Unsent, Estimate: w.Estimate.Plus(other.Estimate),
 	}

@@ -87,6 +87,7 @@ func (t *turn) facts() continuation.EndedTurn {
 		Finish:      r.finish,
 		TooLong:     r.text.transcript.long,
 		Rejected:    t.rejection != nil,
+		NothingOpen: r.saysNothingOpen(),
 	}
 	if r.late {
 		facts.Finish = "" // the finish was not the end

@@ -8,6 +8,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/pausecall"
+	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/rawjson"
 )
 
@@ -28,6 +29,7 @@ type turnReader struct {
 	ended       bool                 // nothing more is read
 	wroteList   bool                 // a tool that writes the list was called
 	endingRead  bool                 // ending is set
+	reply       prompt.Reply         // what the turn answers to the closing question, if it does
 	ending      continuation.TurnEnd // how the text ends
 	totals      adapter.UsageShown   // which usage of the answer so far its chunks may show
 	finish      string
@@ -85,6 +87,7 @@ func (r *turnReader) Text(text string) {
 	}
 	r.chunk.size += len(text)
 	r.chunk.ownText = true
+	r.reply.Add(text)
 	if r.text.printable {
 		text = r.text.printed.Write(strings.Clone(text))
 	}
@@ -136,6 +139,7 @@ var errExposed = errors.New("middleware: the name of a call of todo_pause came a
 
 // Call implements [adapter.TurnReader].
 func (r *turnReader) Call(index int, id, name, arguments string) {
+	r.reply.Release()
 	call := r.calls.add(index, id, name, arguments)
 	if name != "" && !r.wroteList && r.source != nil {
 		r.wroteList = r.source.isListTool(name)
@@ -160,22 +164,37 @@ func (r *turnReader) Pause(reason string) {
 }
 
 // OtherCall implements [adapter.TurnReader].
-func (r *turnReader) OtherCall() { r.otherCall, r.chunk.other = true, true }
+func (r *turnReader) OtherCall() {
+	r.otherCall = true
+	r.Content()
+}
 
 // Signed implements [adapter.TurnReader].
 func (r *turnReader) Signed() { r.signed = true }
 
 // Content implements [adapter.TurnReader].
-func (r *turnReader) Content() { r.chunk.other = true }
+func (r *turnReader) Content() {
+	r.chunk.other = true
+	r.reply.Release()
+}
 
 // Unknown implements [adapter.TurnReader].
-func (r *turnReader) Unknown() { r.unknown, r.chunk.other = true, true }
+func (r *turnReader) Unknown() {
+	r.unknown = true
+	r.Content()
+}
 
 // Refusal implements [adapter.TurnReader].
-func (r *turnReader) Refusal() { r.refused, r.chunk.other = true, true }
+func (r *turnReader) Refusal() {
+	r.refused = true
+	r.Content()
+}
 
 // OtherChoice implements [adapter.TurnReader].
-func (r *turnReader) OtherChoice() { r.manyChoices, r.chunk.other = true, true }
+func (r *turnReader) OtherChoice() {
+	r.manyChoices = true
+	r.Content()
+}
 
 // Finish implements [adapter.TurnReader].
 func (r *turnReader) Finish(reason string) {
@@ -238,6 +257,10 @@ func (r *turnReader) brokeOff(noFinish bool) bool {
 // showedCall reports whether the turn has shown a tool call or a part of one.
 func (r *turnReader) showedCall() bool { return r.calls.others > 0 || r.otherCall }
 
+// saysNothingOpen reports whether the turn answers the closing question, and says only
+// that nothing is open. Such a turn is not shown.
+func (r *turnReader) saysNothingOpen() bool { return r.reply.SaysNothingOpen() }
+
 // isAsItCame reports whether this is turn 1 and no pause was removed from it.
 func (r *turnReader) isAsItCame() bool { return r.first && !r.calls.pauseRemoved }
 
@@ -246,6 +269,9 @@ func (r *turnReader) isAsItCame() bool { return r.first && !r.calls.pauseRemoved
 // that is still to be shown.
 func (r *turnReader) end() {
 	r.calls.decideOpen()
+	if !r.saysNothingOpen() {
+		r.reply.Release()
+	}
 	if !r.text.printable {
 		return
 	}

@@ -117,10 +117,16 @@ func (u *unary[R]) keep(answer R) {
 	u.endTurn(err, true)
 }
 
+// leaveOut ends the current turn and shows nothing of it.
+func (u *unary[R]) leaveOut() {
+	u.call.text.cut(u.length)
+	u.endTurn(nil, false)
+}
+
 // endTurn ends the current turn. keep says whether its answer is kept.
 func (u *unary[R]) endTurn(err error, keep bool) {
 	for _, f := range u.call.env.callbacks.all() {
-		f.end(u.call.turn.reader.pause != nil)
+		f.end(&u.call.turn.reader)
 	}
 	u.call.endTurn(err)
 	u.dialect.EndTurn(keep)
@@ -140,7 +146,11 @@ func (u *unary[R]) carryOn() error {
 			}
 			continue
 		}
-		u.keep(answer)
+		if u.call.turn.reader.saysNothingOpen() {
+			u.leaveOut()
+		} else {
+			u.keep(answer)
+		}
 		if !u.call.goesOn() {
 			return u.call.env.callbacks.failure() // some SDKs swallow the error
 		}
@@ -330,7 +340,8 @@ func (f *Filter[C]) begin(c *callbacks, r *turnReader) {
 	}
 	f.reader = turnReader{
 		first: r.first, chunk: added{calls: f.reader.chunk.calls[:0]}, calls: tracker{unwatched: r.calls.unwatched},
-		text: turnText{separator: f.separatorOf(r), printable: r.text.printable},
+		text:  turnText{separator: f.separatorOf(r), printable: r.text.printable},
+		reply: r.reply,
 	}
 }
 
@@ -342,20 +353,25 @@ func (f *Filter[C]) separatorOf(r *turnReader) string {
 	return r.text.separator
 }
 
-// end implements TurnFilter. Printed says that the turn ended in a printed call
-// of todo_pause.
-func (f *Filter[C]) end(printed bool) {
+// end implements TurnFilter. r is the reader of the turn, which knows more of it than
+// what was streamed to this callback.
+func (f *Filter[C]) end(r *turnReader) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.emitting || f.state != inTurn {
 		f.state = detached
 		return
 	}
+	if f.reader.reply.IsPending() && r.saysNothingOpen() {
+		f.writer.drop()
+		f.state = betweenTurns
+		return
+	}
 	f.reader.calls.decideOpen()
 	f.writer.flush(&f.reader, &f.out)
 	f.flush()
 	f.reader.nextChunk()
-	if printed {
+	if r.pause != nil {
 		_, _, rest := f.reader.text.printed.End()
 		f.reader.show(rest)
 	} else {

@@ -33,14 +33,17 @@ func (u *usageChunk[C]) last() *C {
 }
 
 // Bounds of what is held back while the name of a tool call may still become
-// todo_pause: the number of chunks, and the bytes of what they add.
+// todo_pause, or the answer to the closing question may still be that nothing is open:
+// the number of chunks, and the bytes of what they add.
 const (
 	maxHeld     = 1024
+	maxHeldTurn = 8 * maxHeld // of a turn that may not be shown: its reasoning comes first
 	maxHeldSize = 1 << 20
 )
 
 // writer shows the chunks of a turn, in order, without the calls of todo_pause. While
-// the name of a call is incomplete, it holds everything back.
+// the name of a call is incomplete, or the turn may not be shown at all, it holds
+// everything back.
 type writer[C any] struct {
 	dialect adapter.Dialect[C]
 	held    *heldChunks[C] // nil until something is held
@@ -61,7 +64,7 @@ type heldChunk[C any] struct {
 // write shows the chunk that was just read, without its finish and its usage,
 // which are shown at the end of the answer.
 func (w *writer[C]) write(r *turnReader, c *C, out *output[C]) {
-	if r.calls.undecided == 0 {
+	if r.calls.undecided == 0 && !r.reply.IsPending() {
 		w.flush(r, out)
 		w.show(r, c, &r.chunk, out)
 		return
@@ -70,9 +73,14 @@ func (w *writer[C]) write(r *turnReader, c *C, out *output[C]) {
 		w.held = new(heldChunks[C])
 	}
 	w.held.list = append(w.held.list, heldChunk[C]{w.dialect.Clone(c), r.chunk.clone()})
+	most := maxHeld
+	if r.reply.IsPending() {
+		most = maxHeldTurn
+	}
 	w.held.size += r.chunk.size
-	if len(w.held.list) == maxHeld || w.held.size > maxHeldSize {
+	if len(w.held.list) >= most || w.held.size > maxHeldSize {
 		r.calls.decideOpen()
+		r.reply.Release()
 		w.flush(r, out)
 	}
 }
@@ -216,6 +224,9 @@ func (e *rewrittenEnding[C]) appendTo(dst []C, d adapter.Dialect[C], usage *C, s
 	}
 	return dst
 }
+
+// unshownEnding is the end of a turn of which nothing is shown: that of the turn before.
+type unshownEnding[C any] struct{ ending[C] }
 
 // appendClone appends to dst what the edit makes of a chunk, and does not change the
 // chunk.

@@ -255,6 +255,21 @@ func TestRunTellsWhenThereWasNoList(t *testing.T) {
 	assert.Equal(t, "carryon: 1 request, 0 continuations, no todo list seen\n", stderr)
 }
 
+// With -ask, an agent without a list is asked at the end of its work whether anything is open. The agent itself sees
+// nothing of the question, nor of the answer that nothing is.
+func TestRunAsksAnAgentWithoutAList(t *testing.T) {
+	t.Parallel()
+	upstream := carryontest.NewServer(t,
+		carryontest.Call("write_file", `{"path":"index.html"}`), carryontest.Text("The page is written."),
+		carryontest.Call("write_file", `{"path":"style.css"}`).Usage(100, 11), carryontest.Text("All done."),
+		carryontest.Text("Nothing is open.").Usage(120, 4))
+	stdout, stderr, err := asAgent(t, "work", "-ask", "-min-interval", "0", "-upstream", upstream.URL())
+	require.NoError(t, err)
+	assert.Equal(t, "\nThe page is written.\nAll done.\n", stdout)
+	assert.Equal(t, "carryon: 3 requests, 2 continuations, no todo list seen, 235 tokens added\n"+
+		"carryon: asked 2 times whether anything was open, for 235 tokens; the model went on after 1 of them\n", stderr)
+}
+
 // A model that is out to do harm names its tools after what it wants to be typed.
 func TestRunPrintsNothingThatControlsTheTerminal(t *testing.T) {
 	t.Parallel()

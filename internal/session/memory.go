@@ -184,6 +184,7 @@ const (
 	touched
 	cancelled
 	leaveDenied
+	asked
 	unjudged
 )
 
@@ -202,6 +203,9 @@ func flagsOf(s continuation.State) (f flags) {
 	}
 	if s.LeaveDenied {
 		f |= leaveDenied
+	}
+	if s.Asked {
+		f |= asked
 	}
 	if s.Unjudged {
 		f |= unjudged
@@ -336,6 +340,7 @@ func (r *record) unpack() continuation.State {
 		Touched:       r.flags&touched != 0,
 		Cancelled:     r.flags&cancelled != 0,
 		LeaveDenied:   r.flags&leaveDenied != 0,
+		Asked:         r.flags&asked != 0,
 		Unjudged:      r.flags&unjudged != 0,
 		TextLength:    int(r.textLength),
 		Attempts:      int(r.attempts),

@@ -82,11 +82,19 @@ func Claim(s continuation.State, token uint64, now time.Time, life time.Duration
 	return s
 }
 
+// Ask returns the state after a call claimed the session for the question whether
+// anything is open.
+func Ask(s continuation.State) continuation.State {
+	s.Asked = true
+	return s
+}
+
 // Ending is how a continuation ended.
 type Ending struct {
 	// Answered says that the model answered with text or calls, and did not pause.
 	Answered bool
 
+	Asked  bool   // it was the question whether anything is open
 	Called bool   // with a tool call
 	Calls  uint64 // identifies its calls by names and arguments; 0 if they are not known
 	Tokens int    // that it used, as far as known
@@ -112,7 +120,8 @@ func Release(s continuation.State, token uint64, e Ending) continuation.State {
 	s.Tokens = addTokens(s.Tokens, e.Tokens)
 	s.Refused = s.Refused || e.Refused
 	s.LastResult = e.Result
-	s.Unjudged = e.Answered
+	s.Unjudged = e.Answered && !e.Asked // only a list tells what a continuation was worth
+	s.Asked = s.Asked && !e.Called && !e.Unshown
 	repeats := e.Calls != 0 && slices.Contains(s.Calls[:], e.Calls)
 	if e.Calls != 0 && !repeats {
 		copy(s.Calls[1:], s.Calls[:])

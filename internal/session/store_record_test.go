@@ -28,6 +28,7 @@ func TestRecordsOfStatesHaveAFixedForm(t *testing.T) {
 		Cancelled:   true,
 		Touched:     true,
 		LeaveDenied: true,
+		Asked:       true,
 		Unjudged:    true,
 		Calls:       continuation.CallsSeen{1<<62 + 1, 5},
 		Loop:        continuation.Loop{Size: 9, Seen: at},

@@ -30,6 +30,7 @@ type Config struct {
 	MaxAttempts   int      // continuations in a row without progress, or [continuation.Off]
 	TokenBudget   int      // tokens that continuations may use in a user turn; 0 for no limit
 	MinInterval   time.Duration
+	Ask           bool             // ask at the end of a user turn without a list whether anything is open
 	DryRun        bool             // decide and report, but send no continuations
 	Holdout       string           // share of the sessions that is never continued, from 0 to 1; "" for none
 	Price         string           // of a million tokens: new input, cached input, output; "" if it is not known

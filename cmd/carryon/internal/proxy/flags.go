@@ -62,6 +62,7 @@ func (c *Config) Flags() []cli.Flag {
 		on("yolo", &c.YOLO, "short for -mode yolo"),
 		text("questions", &c.Questions, "mode", "`rule` for turns that ask the user something: mode (as -mode says), wait or continue"),
 		text("untouched", &c.Untouched, "mode", "`rule` for user turns in which the list was not written: mode (as -mode says), wait or continue"),
+		on("ask", &c.Ask, "where there is no todo list, ask the model at the end of a user turn whether anything is open"),
 		on("dry-run", &c.DryRun, "decide and report, but send no continuations"),
 		text("holdout", &c.Holdout, "", "`share` of the named sessions, from 0 to 1, that is decided and counted but never continued, for comparison"),
 		text("price", &c.Price, "", "`prices` of a million tokens in dollars, to show what continuations cost: new input, cached input and output, as in 3,0.30,15"),

@@ -111,6 +111,9 @@ func (p *Proxy) newMiddleware(state records.Records) *middleware.Middleware {
 	if share, err := c.holdout(); err == nil { // likewise
 		options = append(options, middleware.WithHoldout(share))
 	}
+	if c.Ask {
+		options = append(options, middleware.WithClosingQuestion())
+	}
 	if c.DryRun {
 		options = append(options, middleware.WithDryRun())
 	}

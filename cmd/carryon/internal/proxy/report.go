@@ -252,7 +252,7 @@ func (e *entry) state() state {
 		return stateLimit
 	case last > 0:
 		return stateContinued
-	case e.outcome.DryRun && e.outcome.reason == continuation.ReasonSatisfied:
+	case e.outcome.DryRun && e.outcome.reason.Continues():
 		return stateDryRun
 	case e.outcome.reason == continuation.ReasonHoldout:
 		return stateHoldout

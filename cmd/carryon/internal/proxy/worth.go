@@ -63,6 +63,9 @@ func (f *figures) sentence(c *Config) string {
 	case w.Resumed+w.Unwanted() > 0:
 		parts = append(parts, fmt.Sprintf("resumed %s%s; %s finished after that, for %s",
 			plural(w.Resumed, "stall"), conversations(n.Listed, " in %s"), were(w.Finished, "todo"), cost(w.Tokens, w.Money)))
+	case w.Questions > 0:
+		parts = append(parts, fmt.Sprintf("asked %s whether anything was open, for %s; the model went on after %s",
+			plural(w.Questions, "time"), cost(w.Tokens, w.Money), ofThem(w.Reopened)))
 	case n.Continuations > 0:
 		parts = append(parts, fmt.Sprintf("sent %s, for %s; what came of that is not known",
 			plural(n.Continuations, "continuation"), cost(w.Tokens, w.Money)))
@@ -102,6 +105,14 @@ func conversations(n int, text string) string {
 		return ""
 	}
 	return fmt.Sprintf(text, plural(n, "conversation"))
+}
+
+// ofThem returns a number of things that were named before.
+func ofThem(n int) string {
+	if n == 0 {
+		return "none of them"
+	}
+	return strconv.Itoa(n) + " of them"
 }
 
 // were returns a number of things with the verb "was" or "were".

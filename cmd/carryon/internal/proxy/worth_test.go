@@ -31,6 +31,12 @@ func TestWorthIsASentence(t *testing.T) {
 		"resumed 2 stalls in 5 conversations; 3 todos were finished after that, for 2,040 tokens; 1 continuation was unwanted": {
 			counts: counts{Calls: 9, Continuations: 3, Listed: 5}, worth: middleware.Worth{Resumed: 2, Finished: 3, Tokens: tokens, Paused: 1},
 		},
+		"asked 3 times whether anything was open, for 2,040 tokens; the model went on after 2 of them": {
+			counts: counts{Calls: 9, Continuations: 3}, worth: middleware.Worth{Questions: 3, Reopened: 2, Tokens: tokens},
+		},
+		"asked 1 time whether anything was open, for 0 tokens; the model went on after none of them": {
+			counts: counts{Calls: 9, Continuations: 1}, worth: middleware.Worth{Questions: 1},
+		},
 		"resumed 1 stall; 1 todo was finished after that, for 2,040 tokens ($1.00)": {
 			config: priced, counts: counts{Calls: 9, Continuations: 3}, worth: middleware.Worth{Resumed: 1, Finished: 1, Tokens: tokens},
 		},

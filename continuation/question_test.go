@@ -1,0 +1,72 @@
+package continuation_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// mayAsk returns an input without a list, whose model is asked whether anything is open.
+func mayAsk(tb testing.TB) continuation.Input {
+	tb.Helper()
+	in := satisfied(tb)
+	in.Todos, in.TodosErr, in.MayAsk = nil, todo.ErrNoList, true
+	in.State.Watermarks = continuation.Watermarks{}
+	return in
+}
+
+func TestEvaluateQuestion(t *testing.T) {
+	t.Parallel()
+	type in = continuation.Input
+	for name, c := range map[string]struct {
+		change func(*in)
+		want   continuation.Reason
+	}{
+		"there is no list":            {func(*in) {}, continuation.ReasonAsk},
+		"nobody is there":             {func(i *in) { i.Settings.ApprovalMode = continuation.ApprovalYOLO }, continuation.ReasonAsk},
+		"the turn is only a report":   {func(i *in) { i.Turn.End = continuation.EndUnclear }, continuation.ReasonAsk},
+		"an older list was stale":     {func(i *in) { i.State.Stale = 7 }, continuation.ReasonAsk},
+		"the program asks for none":   {func(i *in) { i.MayAsk = false }, continuation.ReasonNoList},
+		"the list is unreadable":      {func(i *in) { i.TodosErr = todo.ErrUnreadable }, continuation.ReasonListUnreadable},
+		"the source needs a session":  {func(i *in) { i.TodosErr = todo.ErrNoSession }, continuation.ReasonNoSession},
+		"the source fails":            {func(i *in) { i.TodosErr = errors.New("down") }, continuation.ReasonSourceFailed},
+		"there is a list":             {func(i *in) { i.TodosErr, i.Todos = nil, []todo.Todo{pending("write")} }, continuation.ReasonSatisfied},
+		"the list is done":            {func(i *in) { i.TodosErr, i.Todos = nil, []todo.Todo{completed("write")} }, continuation.ReasonNoActiveTodos},
+		"the list is empty":           {func(i *in) { i.TodosErr = nil }, continuation.ReasonEmptyList},
+		"asked, nothing is open":      {func(i *in) { i.State.Asked, i.Turn.NothingOpen = true, true }, continuation.ReasonNothingOpen},
+		"asked, and another answer":   {func(i *in) { i.State.Asked = true }, continuation.ReasonAsked},
+		"the model asks":              {func(i *in) { i.Turn.End = continuation.EndAsks }, continuation.ReasonAsksUser},
+		"it asks, and nobody answers": {func(i *in) { i.Turn.End, i.Settings.ApprovalMode = continuation.EndAsks, continuation.ApprovalYOLO }, continuation.ReasonAsksUser},
+		"it asks, and never waits":    {func(i *in) { i.Turn.End, i.Handback.Questions = continuation.EndAsks, continuation.GoOn }, continuation.ReasonAsksUser},
+		"it has called tools":         {func(i *in) { i.Turn.ToolCalls = true }, continuation.ReasonToolCalls},
+		"its pause was rejected":      {func(i *in) { i.Turn.Rejected = true }, continuation.ReasonNoList},
+		"it was cut off":              {func(i *in) { i.Turn.Finish = "length" }, continuation.ReasonNotEnded},
+		"suppressed":                  {func(i *in) { i.Scope = continuation.ReasonSuppressed }, continuation.ReasonSuppressed},
+		"paused":                      {func(i *in) { i.State.Paused = continuation.Pause{Since: noon} }, continuation.ReasonPaused},
+		"in the background":           {func(i *in) { i.Background = continuation.Background{Unfinished: 1, Oldest: noon} }, continuation.ReasonBackground},
+		"claimed":                     {func(i *in) { i.State.Claim = continuation.Claim{Token: 1} }, continuation.ReasonActive},
+		"attempts used up":            {func(i *in) { i.State.Attempts = continuation.DefaultMaxAttempts }, continuation.ReasonMaxAttempts},
+		"too often in a user turn":    {func(i *in) { i.State.Continuations = continuation.DefaultMaxWithoutProgress }, continuation.ReasonWithoutProgress},
+		"tokens used up":              {func(i *in) { i.State.Tokens = 1000 }, continuation.ReasonTokenBudget},
+		"too soon":                    {func(i *in) { i.State.LastPrompt = noon.Add(-time.Nanosecond) }, continuation.ReasonTooSoon},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := mayAsk(t)
+			c.change(&in)
+			ev := continuation.Evaluate(in)
+			assert.Equal(t, c.want, ev.Reason)
+			assert.Equal(t, c.want.Continues(), ev.Continue)
+			if c.want == continuation.ReasonAsk {
+				assert.True(t, ev.Asks)
+				assert.Equal(t, todo.Todo{}, ev.Todo)
+				assert.Equal(t, marks(continuation.ConditionIntervalElapsed), ev.Conditions)
+			}
+		})
+	}
+}
