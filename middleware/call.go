@@ -277,7 +277,7 @@ func (c *Call) explain(r *adapter.Request) {
 	ev, list := c.preview()
 	e.list(&ev, &list)
 	e.decision(&ev)
-	x.write(e)
+	x.write(e.String())
 }
 
 // preview returns the decision that carryon would take if the model stopped now.

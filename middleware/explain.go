@@ -1,59 +1,16 @@
 package middleware
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"iter"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/todo"
 )
-
-type explainKey struct{}
-
-// explainer writes what carryon sees in requests.
-type explainer struct {
-	mu sync.Mutex
-	w  io.Writer
-}
-
-// Explain returns a ctx under which carryon writes to w what it sees in each request:
-// the tools, the session, the todo list with its statuses, and what carryon would
-// decide if the model stopped now. It helps to find out why carryon does nothing:
-//
-//	ctx = middleware.Explain(ctx, os.Stderr)
-//
-// The text quotes the todos, whatever [LogContent] says, and its form may change.
-// For it, carryon asks the todo source once more. It writes once per request, before
-// the request is sent, and one write at a time; it ignores the errors of w. So the
-// request need not even reach a model.
-//
-// Explain panics if ctx or w is nil.
-func Explain(ctx context.Context, w io.Writer) context.Context {
-	mustHave(ctx)
-	if isNil(w) {
-		panic("carryon/middleware: nil writer")
-	}
-	return context.WithValue(ctx, explainKey{}, &explainer{w: w})
-}
-
-// explaining returns the explainer of ctx, or nil.
-func explaining(ctx context.Context) *explainer {
-	x, _ := ctx.Value(explainKey{}).(*explainer)
-	return x
-}
-
-func (x *explainer) write(p *explanation) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	_, _ = io.WriteString(x.w, p.String()) // the reader sees that the text is missing
-}
 
 // explanation is a text about a request: lines with a name and a value.
 type explanation struct{ strings.Builder }

@@ -204,7 +204,7 @@ func (mw *Middleware) explainPassed(ctx context.Context, r *adapter.Request, rea
 		e.request(mw.session(ctx), r)
 	}
 	e.line("decision", "left alone: %s", reason)
-	x.write(e)
+	x.write(e.String())
 }
 
 // Drain prepares the end of the program. From then on carryon begins no continuation,

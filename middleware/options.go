@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"log/slog"
-	"reflect"
 	"slices"
 	"time"
 
@@ -113,32 +112,12 @@ func (o *options) refuse(format string, args ...any) {
 	}
 }
 
-// isNil reports whether v is nil, or an interface that holds a nil pointer or
-// function.
-func isNil(v any) bool {
-	if v == nil {
-		return true
-	}
-	switch value := reflect.ValueOf(v); value.Kind() { //nolint:exhaustive // the others cannot be nil
-	case reflect.Pointer, reflect.Func, reflect.Map, reflect.Chan, reflect.Slice, reflect.Interface:
-		return value.IsNil()
-	}
-	return false
-}
-
 // check returns set if ok, and otherwise an option that is refused.
 func check(ok bool, set Option, format string, args ...any) Option {
 	if ok {
 		return set
 	}
 	return func(o *options) { o.refuse(format, args...) }
-}
-
-// mustHave panics without a ctx.
-func mustHave(ctx context.Context) {
-	if ctx == nil {
-		panic("carryon/middleware: nil context")
-	}
 }
 
 // WithLimits sets the budgets. Zero fields keep their defaults.

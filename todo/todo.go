@@ -1,8 +1,11 @@
 package todo
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -166,4 +169,242 @@ func idsIn(value any) string {
 		return joinBlockers("", strings.Join(ids, ","))
 	}
 	return ""
+}
+
+// Provider returns the todo list that carryon follows. carryon never changes a
+// todo.
+//
+// Todos may be called concurrently, even for one session. Its ctx is derived from
+// that of the model call, has a deadline, and holds the resolved session and the
+// Conversation of the request. Todos runs on the goroutine of the model call and must
+// return when its ctx ends, because the caller's answer waits for it. The list is in
+// the order of work. An empty or nil list means that nothing is left to do. An error
+// means that there is no list: the model call does not fail, but it is not continued,
+// and its outcome has the error. [ErrNoList], [ErrUnreadable] and [ErrNoSession] each
+// have a reason of their own.
+//
+// A status may be spelled as [ParseStatus] reads it.
+//
+// The provider must not change a slice after returning it; a provider that
+// edits its list in place returns a copy.
+type Provider interface {
+	Todos(ctx context.Context) ([]Todo, error)
+}
+
+// ProviderFunc is a function used as a Provider.
+type ProviderFunc func(ctx context.Context) ([]Todo, error)
+
+// Todos calls f. It panics if f is nil; middleware.New refuses a nil f.
+func (f ProviderFunc) Todos(ctx context.Context) ([]Todo, error) {
+	if f == nil {
+		panic("carryon/todo: nil ProviderFunc")
+	}
+	return f(ctx)
+}
+
+// Static returns a Provider that returns a copy of todos in every call, for
+// every session. No tool can change that list, so it suits tests and
+// experiments; use NewMemory for an agent that works on its list.
+func Static(todos ...Todo) Provider {
+	list := slices.Clone(todos)
+	return ProviderFunc(func(context.Context) ([]Todo, error) {
+		return slices.Clone(list), nil
+	})
+}
+
+// Call is one tool call in the history of a request.
+type Call struct {
+	// ID is the id that the model gave the call, or "".
+	ID string
+	// Name is the name of the tool as the model wrote it.
+	Name string
+	// Arguments is the text that the model sent, unchanged: usually JSON, but
+	// not necessarily valid JSON.
+	Arguments string
+	// Result is the text of the tool message that answers the call, or "" if
+	// the history has none.
+	Result string
+	// Answered reports whether the history has such a message.
+	Answered bool
+	// UserMessagesAfter is how many messages of the user follow the call. Messages that
+	// the agent itself has written with the user's role do not count. It is 0 where the
+	// history does not say: then the call counts as one of the present user turn.
+	UserMessagesAfter int
+}
+
+// Conversation iterates over the tool calls in a request's history, newest
+// first. It reads the history lazily, so a reader that stops early does not pay
+// for the rest. It is valid only during the call of Provider.Todos that it was
+// passed to.
+type Conversation = iter.Seq[Call]
+
+type conversationKey struct{}
+
+// WithConversation returns a ctx that holds c. A nil c is the empty
+// conversation.
+func WithConversation(ctx context.Context, c Conversation) context.Context {
+	return context.WithValue(ctx, conversationKey{}, c)
+}
+
+type toolsKey struct{}
+
+// WithTools returns a ctx that holds the names of the tools that a request offers. A
+// nil tools means that they are unknown.
+func WithTools(ctx context.Context, tools iter.Seq[string]) context.Context {
+	return context.WithValue(ctx, toolsKey{}, tools)
+}
+
+// ToolsFrom returns the names of the tools that the request of ctx offers, and
+// whether they are known. Like a Conversation they are valid only during the call
+// of Provider.Todos.
+func ToolsFrom(ctx context.Context) (tools iter.Seq[string], known bool) {
+	tools, _ = ctx.Value(toolsKey{}).(iter.Seq[string])
+	return tools, tools != nil
+}
+
+// ConversationFrom returns the conversation of ctx, or the empty one if ctx has
+// none. The result is never nil.
+func ConversationFrom(ctx context.Context) Conversation {
+	if c, _ := ctx.Value(conversationKey{}).(Conversation); c != nil {
+		return c
+	}
+	return func(func(Call) bool) {}
+}
+
+// Origin says where a list was read. The zero Origin is a source that the program
+// wrote itself.
+type Origin struct {
+	// Place is the kind of place.
+	Place Place `json:"place"`
+	// Tool is the name of the tool whose call or result was read, as the model
+	// wrote it, or "".
+	Tool string `json:"tool,omitzero"`
+	// Unconfirmed says why a newer call, which may have changed the list or not, does
+	// not count: "its script failed". It is "" if there is no such call.
+	Unconfirmed string `json:"unconfirmed,omitzero"`
+	// Written says whether the model wrote the list in the current user turn.
+	Written Written `json:"written,omitzero"`
+}
+
+// Written says whether the model wrote the todo list in the current user turn. A call
+// that writes the list counts even if it changes nothing; one that only reads it does
+// not.
+type Written uint8
+
+// What is known of the last call that wrote the list.
+const (
+	WrittenUnknown Written = iota // the source does not tell
+	WrittenEarlier                // it is older than the user's last message
+	WrittenNow                    // it is newer
+)
+
+// String returns "unknown", "earlier" or "now".
+func (w Written) String() string {
+	switch w {
+	case WrittenEarlier:
+		return "earlier"
+	case WrittenNow:
+		return "now"
+	case WrittenUnknown:
+	}
+	return "unknown"
+}
+
+// MarshalText returns what String does.
+func (w Written) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (w *Written) UnmarshalText(text []byte) error {
+	for known := WrittenUnknown; known <= WrittenNow; known++ {
+		if known.String() == string(text) {
+			*w = known
+			return nil
+		}
+	}
+	return fmt.Errorf("todo: %q says nothing of when a list was written", text)
+}
+
+// Place is a kind of place that a list is read from.
+type Place uint8
+
+// The places that the sources of this package read.
+const (
+	// FromProgram is a source that the program wrote itself.
+	FromProgram Place = iota
+	// FromMemory is a Memory.
+	FromMemory
+	// FromCall is the arguments of a tool call in the conversation.
+	FromCall
+	// FromResult is the result of a tool call, which repeats the whole list.
+	FromResult
+	// FromSeveralCalls is several calls of the conversation, each of which changed
+	// a part of the list.
+	FromSeveralCalls
+	// FromEarlierRequest is an earlier request of the same session: the conversation
+	// of this request no longer holds the list.
+	FromEarlierRequest
+)
+
+// Code returns the fixed name of the place, for programs, such as "tool_call".
+func (p Place) Code() string {
+	switch p {
+	case FromProgram:
+		return "program"
+	case FromMemory:
+		return "memory"
+	case FromCall:
+		return "tool_call"
+	case FromResult:
+		return "tool_result"
+	case FromSeveralCalls:
+		return "tool_calls"
+	case FromEarlierRequest:
+		return "earlier_request"
+	}
+	return "unknown"
+}
+
+// MarshalText returns the code.
+func (p Place) MarshalText() ([]byte, error) { return []byte(p.Code()), nil }
+
+// UnmarshalText reads a code. It fails on one that this version does not know.
+func (p *Place) UnmarshalText(code []byte) error {
+	for known := FromProgram; known <= FromEarlierRequest; known++ {
+		if known.Code() == string(code) {
+			*p = known
+			return nil
+		}
+	}
+	return fmt.Errorf("todo: unknown place %q", code)
+}
+
+// String returns a description such as "the last call of todo_write".
+func (o Origin) String() string {
+	if why := o.Unconfirmed; why != "" {
+		o.Unconfirmed = ""
+		return o.String() + "; a newer call is not confirmed: " + why
+	}
+	switch o.Place {
+	case FromProgram:
+		return "the program's source"
+	case FromMemory:
+		return "todo.Memory"
+	case FromCall:
+		return "the last call of " + o.Tool
+	case FromResult:
+		return "the last result of " + o.Tool
+	case FromSeveralCalls:
+		return "the calls of " + o.Tool
+	case FromEarlierRequest:
+		return "an earlier request of the session, " + o.Tool
+	}
+	return "an unknown place"
+}
+
+// Locator is a Provider that says where its list was read. The sources of this
+// package are Locators; yours need not be.
+type Locator interface {
+	Provider
+	// Locate is Todos that also returns where the list was read.
+	Locate(ctx context.Context) ([]Todo, Origin, error)
 }

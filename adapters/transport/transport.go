@@ -1,7 +1,13 @@
 package transport
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
 	"net/http"
+	"slices"
+	"strconv"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
@@ -161,4 +167,205 @@ func (t *transport) CloseIdleConnections() {
 	if base, ok := t.base.(interface{ CloseIdleConnections() }); ok {
 		base.CloseIdleConnections()
 	}
+}
+
+// exchange is a call: the caller's request and its answer.
+type exchange struct {
+	call     *middleware.Call
+	request  *request
+	original *http.Request
+	response *http.Response // of the caller's own turn
+	asItCame bool           // the response is returned as it came
+}
+
+// roundTrip makes the call.
+func (x *exchange) roundTrip(body []byte) (*http.Response, error) {
+	if x.request.parsed.Stream() {
+		return x.streamed(body)
+	}
+	return x.unary(body)
+}
+
+// send sends the caller's own request.
+func (x *exchange) send(body []byte) error {
+	var changed []byte
+	if a := x.call.Additions(); !a.IsZero() {
+		changed = x.request.parsed.Add(body, a)
+	}
+	response, err := x.request.base.RoundTrip(x.request.own(x.call.OpenContext(), changed)) //nolint:bodyclose // the caller does
+	if err != nil {
+		return err
+	}
+	response.Request = x.original
+	x.response = response
+	return nil
+}
+
+// streamed makes a call whose answer is streamed.
+func (x *exchange) streamed(body []byte) (*http.Response, error) {
+	if err := x.send(body); err != nil {
+		x.call.Abort(err)
+		return nil, err
+	}
+	if err := unusable(x.response, isEventStream); err != nil {
+		x.call.Abort(err)
+		return x.response, nil
+	}
+	codec, first := x.request.parsed.NewCodec(), wire.NewSource(x.response.Body, nil)
+	stream := middleware.NewStream[sse.Event](x.call, codec, first, x.request.open)
+	x.response.Body = wire.NewAnswerBody(engine{stream}, codec, first)
+	x.setLength(-1)
+	return x.response, nil
+}
+
+// engine is the engine's stream as a [wire.Stream].
+type engine struct {
+	*middleware.Stream[sse.Event]
+}
+
+// ErrClosed implements [wire.Stream].
+func (engine) ErrClosed() error { return http.ErrBodyReadAfterClose }
+
+// Relay implements [wire.Stream].
+func (g engine) Relay() wire.Relay {
+	if relay := g.Stream.Relay(); relay != nil {
+		return relay
+	}
+	return nil
+}
+
+// unary makes a call whose answer is not streamed.
+func (x *exchange) unary(body []byte) (*http.Response, error) {
+	answer, err := middleware.Unary(x.call, x.request.parsed.NewDialect(),
+		func(ctx context.Context, k *adapter.Continuation) (sse.Event, error) {
+			if k == nil {
+				return x.first(body)
+			}
+			response, err := x.request.send(ctx, k, isJSON)
+			if err != nil {
+				return sse.Event{}, err
+			}
+			defer response.Body.Close() //nolint:errcheck // it was read to its end, or has failed
+			return answerOf(readAll(response.Body, response.ContentLength))
+		})
+	switch {
+	case x.asItCame:
+		return x.response, nil
+	case err != nil:
+		return nil, err
+	}
+	if answer.Written {
+		_ = x.response.Body.Close() // it was read
+		x.response.Body = io.NopCloser(bytes.NewReader(answer.Raw))
+		x.setLength(len(answer.Raw))
+	}
+	return x.response, nil
+}
+
+// first sends the caller's own request of a call that is not streamed.
+func (x *exchange) first(body []byte) (sse.Event, error) {
+	if err := x.send(body); err != nil {
+		return sse.Event{}, err
+	}
+	r := x.response
+	if err := unusable(r, isJSON); err != nil {
+		x.asItCame = true
+		return sse.Event{}, err
+	}
+	data, again, err := buffer(r.Body, r.ContentLength)
+	r.Body = again
+	answer, err := answerOf(data, err)
+	x.asItCame = err != nil
+	return answer, err
+}
+
+// answerOf returns the answer in data, whose reading ended with err. err counts
+// only if the answer is incomplete.
+func answerOf(data []byte, err error) (sse.Event, error) {
+	answer := sse.Document(data, false)
+	switch {
+	case answer.Kind == sse.Object && !errors.Is(err, ErrTooLarge):
+		return answer, nil
+	case err != nil:
+		return sse.Event{}, err
+	}
+	return sse.Event{}, ErrUnreadable
+}
+
+// unusable returns why carryon must leave an answer alone, or nil.
+func unusable(r *http.Response, kind func(http.Header) bool) error {
+	switch {
+	case r.StatusCode != http.StatusOK:
+		return statusError(r)
+	case isEncoded(r.Header):
+		return ErrEncoded
+	case !kind(r.Header):
+		return ErrKind
+	}
+	return nil
+}
+
+func isEventStream(h http.Header) bool { return mediaType(h) == "text/event-stream" }
+
+// setLength makes the header of the response fit a body of n bytes, or one of
+// unknown length if n is -1.
+func (x *exchange) setLength(n int) {
+	r := x.response
+	ofTheBody := []string{"Content-Length", "Etag", "Digest", "Content-Digest", "Content-Md5"}
+	known := r.ContentLength >= 0 && n >= 0
+	has := func(name string) bool { return r.Header[name] != nil }
+	if slices.ContainsFunc(ofTheBody, has) {
+		header := r.Header.Clone() // the base transport may reuse its own
+		for _, name := range ofTheBody {
+			header.Del(name)
+		}
+		if known && has("Content-Length") {
+			header.Set("Content-Length", strconv.Itoa(n))
+		}
+		r.Header = header
+	}
+	r.ContentLength = -1
+	if known {
+		r.ContentLength = int64(n)
+	}
+}
+
+// The failures of the caller's own turn or of a continuation, in addition to
+// the errors of the base transport. They appear in outcomes and events: a
+// program gets the answer that it would get without carryon.
+var (
+	ErrStatus     = errors.New("transport: answered with a status that is not 200")
+	ErrKind       = errors.New("transport: the answer is not of the type requested, JSON or an event stream")
+	ErrEncoded    = errors.New("transport: the answer is compressed")
+	ErrTooLarge   = errors.New("transport: the body is larger than MaxBody")
+	ErrUnreadable = wire.ErrUnreadable // the answer is not the JSON of one
+)
+
+// ProviderError is an error that the provider reported, in place of an answer
+// or in the middle of one. Its fields come from the provider; a field
+// that the provider leaves out is "" or 0.
+type ProviderError = wire.ProviderError
+
+// maxErrorBody is how many bytes of a refusal are read for its message.
+const maxErrorBody = 64 << 10
+
+// statusError returns the error of an answer whose status is not 200, from its
+// status line and header.
+func statusError(r *http.Response) *adapter.StatusError {
+	return &adapter.StatusError{Status: r.StatusCode, Err: ErrStatus, Retry: adapter.RetryOf(r.Header.Get)}
+}
+
+// refusal returns the error of an answer whose status is not 200, with the
+// provider's message from the body.
+func refusal(r *http.Response, request wire.Request) error {
+	status := statusError(r)
+	body, _ := io.ReadAll(io.LimitReader(r.Body, maxErrorBody)) // a part of it may do
+	if err := request.Refusal(body); err != nil {
+		status.Err = err
+	}
+	var provider *ProviderError
+	if status.Retry.After == 0 && errors.As(status.Err, &provider) {
+		status.Retry.After = provider.RetryAfter
+	}
+	return status
 }
