@@ -96,7 +96,7 @@ func TestNothingOfOneSessionShowsInAnother(t *testing.T) {
 	var want []string
 	lives(t, alone, "blue", func() { want = append(want, tenant(t, alone, "blue")) })
 
-	s := newSetup(t, asynctask.WithLimit(asynctask.DefaultLimit+100))
+	s := newSetup(t, asynctask.WithLimit(25+100))
 	lives(t, s, "red", func() {})
 	for i := range 30 {
 		s.ends("red", fmt.Sprint("red-more-", i))

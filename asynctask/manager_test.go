@@ -196,7 +196,7 @@ func TestLimit(t *testing.T) {
 		opts  []asynctask.Option
 		limit int
 	}{
-		"default": {nil, asynctask.DefaultLimit},
+		"default": {nil, 25},
 		"one":     {[]asynctask.Option{asynctask.WithLimit(1)}, 1},
 		"none":    {[]asynctask.Option{asynctask.WithLimit(asynctask.Off)}, -1},
 	} {

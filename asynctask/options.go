@@ -10,17 +10,11 @@ import (
 
 // Default bounds of a Manager.
 const (
-	// DefaultLimit is how many functions may run at a time.
-	DefaultLimit = 25
-	// DefaultSessionLimit is how many tasks of one session may run at a time.
-	DefaultSessionLimit = 5
-	// DefaultMemory is how many bytes all sessions together may take.
-	DefaultMemory = 64 << 20
-	// DefaultTaskLife is how long a task of Begin may take while nobody is attached
-	// to it.
-	DefaultTaskLife = 24 * time.Hour
-	// DefaultRetention is how long a session is kept after its last use.
-	DefaultRetention = 7 * 24 * time.Hour
+	defaultLimit        = 25
+	defaultSessionLimit = 5
+	defaultMemory       = 64 << 20
+	defaultTaskLife     = 24 * time.Hour
+	defaultRetention    = 7 * 24 * time.Hour
 )
 
 // Off means no limit, as a limit, a life or a retention.
@@ -47,8 +41,8 @@ type options struct {
 
 func newOptions(opts []Option) (options, error) {
 	o := options{
-		limit: DefaultLimit, memory: DefaultMemory, retention: DefaultRetention,
-		rules: rules{life: DefaultTaskLife}, clock: clock.System(),
+		limit: defaultLimit, memory: defaultMemory, retention: defaultRetention,
+		rules: rules{life: defaultTaskLife}, clock: clock.System(),
 	}
 	for _, option := range opts {
 		if option != nil {
@@ -56,8 +50,8 @@ func newOptions(opts []Option) (options, error) {
 		}
 	}
 	if o.rules.limit == 0 {
-		o.rules.limit = DefaultSessionLimit
-		if o.limit == Off || o.limit < DefaultSessionLimit {
+		o.rules.limit = defaultSessionLimit
+		if o.limit == Off || o.limit < defaultSessionLimit {
 			o.rules.limit = o.limit
 		}
 	}
@@ -84,7 +78,7 @@ func (o *options) require(ok bool, format string, args ...any) {
 }
 
 // WithLimit sets how many functions this Manager runs at a time, in all sessions
-// together, instead of [DefaultLimit]; [Off] is no limit.
+// together, 25 by default; [Off] is no limit.
 func WithLimit(n int) Option {
 	return func(o *options) {
 		o.require(n >= 1 || n == Off, "limit %d is not positive (use asynctask.Off for none)", n)
@@ -93,7 +87,7 @@ func WithLimit(n int) Option {
 }
 
 // WithSessionLimit sets how many tasks of one session run at a time, wherever
-// they run; [Off] is no limit. The default is [DefaultSessionLimit], or the limit
+// they run; [Off] is no limit. The default is 5, or the limit
 // of [WithLimit] if that is less or Off. A session limit below that of WithLimit
 // keeps one session from taking every slot.
 func WithSessionLimit(n int) Option {
@@ -103,8 +97,8 @@ func WithSessionLimit(n int) Option {
 	}
 }
 
-// WithMemory sets how many bytes the Manager keeps of all sessions together, instead
-// of [DefaultMemory]. Beyond it the least recently used sessions lose most of their
+// WithMemory sets how many bytes the Manager keeps of all sessions together, 64 MiB by
+// default. Beyond it the least recently used sessions lose most of their
 // outputs first, and are dropped if that is not enough; sessions with running tasks
 // stay. It has no effect with WithRecords.
 func WithMemory(bytes int) Option {
@@ -115,7 +109,7 @@ func WithMemory(bytes int) Option {
 }
 
 // WithTaskLife sets how long a task of Begin may take while nobody is attached to it,
-// instead of [DefaultTaskLife]. After that it counts as lost and fails with
+// a day by default. After that it counts as lost and fails with
 // [ErrOwnerLost]. [Off] is no limit.
 func WithTaskLife(d time.Duration) Option {
 	return func(o *options) {
@@ -124,8 +118,8 @@ func WithTaskLife(d time.Duration) Option {
 	}
 }
 
-// WithRetention sets how long a session is kept after its last use, instead of
-// [DefaultRetention]. Undelivered ends are dropped with it. [Off] is no limit.
+// WithRetention sets how long a session is kept after its last use, a week by
+// default. Undelivered ends are dropped with it. [Off] is no limit.
 func WithRetention(d time.Duration) Option {
 	return func(o *options) {
 		o.require(d > 0 || d == Off, "retention %v is not positive (use asynctask.Off for none)", d)

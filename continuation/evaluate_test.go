@@ -302,7 +302,7 @@ func TestEvaluateInterval(t *testing.T) {
 
 func TestEvaluateBackground(t *testing.T) {
 	t.Parallel()
-	const age = continuation.DefaultMaxTaskAge
+	age := continuation.DefaultLimits().MaxTaskAge
 	cases := []struct {
 		name       string
 		background continuation.Background

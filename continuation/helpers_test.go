@@ -47,7 +47,7 @@ func satisfied(tb testing.TB) continuation.Input {
 		Limits:     withDefaults(tb, continuation.Limits{TokenBudget: 1000}),
 		State: continuation.State{
 			UserTurn: turn7, Attempts: 1, Continuations: 1, Tokens: 10,
-			LastPrompt: noon.Add(-continuation.DefaultMinInterval),
+			LastPrompt: noon.Add(-continuation.DefaultLimits().MinInterval),
 			Watermarks: continuation.Watermarks{Set: true, Active: 1},
 		},
 		Now: noon,

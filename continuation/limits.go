@@ -11,21 +11,6 @@ import (
 // Off in a field of [Limits] means that there is no such limit.
 const Off = -1
 
-// Defaults of [Limits].
-const (
-	DefaultMaxAttempts        = 4
-	DefaultMaxWithoutProgress = 10
-	DefaultMinInterval        = time.Second
-	DefaultResponseTimeout    = 30 * time.Second
-	DefaultFirstByteTimeout   = 5 * time.Minute
-	DefaultClaimLife          = 10 * time.Minute
-	DefaultMaxTaskAge         = 30 * time.Minute
-	DefaultTodoTimeout        = time.Second
-	DefaultStoreTimeout       = 500 * time.Millisecond
-	DefaultMaxSessions        = 100_000
-	DefaultSessionLife        = 24 * time.Hour
-)
-
 // MaxAddedProgress is how many todos beyond those that the list had when carryon first
 // saw it in a user turn can renew the budgets by being completed. Without a bound, a
 // model that adds one finished todo after another would be continued for ever.
@@ -99,22 +84,41 @@ func (l Limits) Check() error {
 	return err
 }
 
+// DefaultLimits returns the limits that a zero [Limits] stands for.
+func DefaultLimits() Limits {
+	return Limits{
+		MaxAttempts:        4,
+		MaxWithoutProgress: 10,
+		MinInterval:        time.Second,
+		ResponseTimeout:    30 * time.Second,
+		FirstByteTimeout:   5 * time.Minute,
+		TokenBudget:        Off,
+		ClaimLife:          10 * time.Minute,
+		MaxTaskAge:         30 * time.Minute,
+		TodoTimeout:        time.Second,
+		StoreTimeout:       500 * time.Millisecond,
+		MaxSessions:        100_000,
+		SessionLife:        24 * time.Hour,
+	}
+}
+
 // WithDefaults returns the limits with every zero field set to its default.
 // It fails on a negative value other than [Off], and on Off where there must be a limit.
 func (l Limits) WithDefaults() (Limits, error) {
+	d := DefaultLimits()
 	err := cmp.Or(
-		resolve("MaxAttempts", &l.MaxAttempts, DefaultMaxAttempts),
-		resolve("MaxWithoutProgress", &l.MaxWithoutProgress, DefaultMaxWithoutProgress),
-		resolve("TokenBudget", &l.TokenBudget, Off),
-		resolve("MinInterval", &l.MinInterval, DefaultMinInterval),
-		resolve("ResponseTimeout", &l.ResponseTimeout, DefaultResponseTimeout),
-		resolve("FirstByteTimeout", &l.FirstByteTimeout, DefaultFirstByteTimeout),
-		resolve("ClaimLife", &l.ClaimLife, DefaultClaimLife),
-		resolve("MaxTaskAge", &l.MaxTaskAge, DefaultMaxTaskAge),
-		resolve("SessionLife", &l.SessionLife, DefaultSessionLife),
-		resolveBound("TodoTimeout", &l.TodoTimeout, DefaultTodoTimeout),
-		resolveBound("StoreTimeout", &l.StoreTimeout, DefaultStoreTimeout),
-		resolveBound("MaxSessions", &l.MaxSessions, DefaultMaxSessions),
+		resolve("MaxAttempts", &l.MaxAttempts, d.MaxAttempts),
+		resolve("MaxWithoutProgress", &l.MaxWithoutProgress, d.MaxWithoutProgress),
+		resolve("TokenBudget", &l.TokenBudget, d.TokenBudget),
+		resolve("MinInterval", &l.MinInterval, d.MinInterval),
+		resolve("ResponseTimeout", &l.ResponseTimeout, d.ResponseTimeout),
+		resolve("FirstByteTimeout", &l.FirstByteTimeout, d.FirstByteTimeout),
+		resolve("ClaimLife", &l.ClaimLife, d.ClaimLife),
+		resolve("MaxTaskAge", &l.MaxTaskAge, d.MaxTaskAge),
+		resolve("SessionLife", &l.SessionLife, d.SessionLife),
+		resolveBound("TodoTimeout", &l.TodoTimeout, d.TodoTimeout),
+		resolveBound("StoreTimeout", &l.StoreTimeout, d.StoreTimeout),
+		resolveBound("MaxSessions", &l.MaxSessions, d.MaxSessions),
 	)
 	if err != nil {
 		return Limits{}, err

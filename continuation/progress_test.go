@@ -25,7 +25,7 @@ func step(t *testing.T, s continuation.State, todos ...todo.Todo) (continuation.
 	if !ev.Continue {
 		return s, ev
 	}
-	return session.Release(session.Claim(ev.State, 1, in.Now, continuation.DefaultClaimLife), 1, session.Ending{}), ev
+	return session.Release(session.Claim(ev.State, 1, in.Now, continuation.DefaultLimits().ClaimLife), 1, session.Ending{}), ev
 }
 
 func TestProgressStartsAttemptsAnew(t *testing.T) {
@@ -53,7 +53,7 @@ func TestProgressStartsAttemptsAnew(t *testing.T) {
 	}
 	for _, c := range cases {
 		s := continuation.State{UserTurn: turn7, LastPrompt: noon}
-		for attempt := 1; attempt <= continuation.DefaultMaxAttempts; attempt++ {
+		for attempt := 1; attempt <= continuation.DefaultLimits().MaxAttempts; attempt++ {
 			var ev continuation.Evaluation
 			s, ev = step(t, s, before...)
 			require.True(t, ev.Continue, c.name)
@@ -66,7 +66,7 @@ func TestProgressStartsAttemptsAnew(t *testing.T) {
 			assert.Zero(t, ev.State.Attempts, c.name)
 		} else {
 			assert.Equal(t, continuation.ReasonMaxAttempts, ev.Reason, c.name)
-			assert.Equal(t, continuation.DefaultMaxAttempts+1, ev.Attempt, c.name)
+			assert.Equal(t, continuation.DefaultLimits().MaxAttempts+1, ev.Attempt, c.name)
 		}
 		assert.Equal(t, c.progress, ev.State.Continuations == 0, "%s: progress renews both budgets", c.name)
 	}
@@ -231,7 +231,7 @@ func requireBudgets(t *testing.T, rng *rand.Rand, limits continuation.Limits) {
 		if called {
 			inRow--
 		}
-		s = session.Release(session.Claim(ev.State, 9, noon, continuation.DefaultClaimLife), 9, session.Ending{Called: called})
+		s = session.Release(session.Claim(ev.State, 9, noon, continuation.DefaultLimits().ClaimLife), 9, session.Ending{Called: called})
 	}
 }
 
@@ -263,8 +263,8 @@ func TestToolCallsWithoutProgressAreBounded(t *testing.T) {
 			s = session.Release(session.Claim(ev.State, 1, in.Now, time.Hour), 1, session.Ending{Called: true})
 			require.Zero(t, s.Attempts, "%s: a tool call gives the attempt back", name)
 		}
-		assert.Equal(t, continuation.DefaultMaxWithoutProgress, sinceBest, name)
-		assert.LessOrEqual(t, sent, 2*continuation.DefaultMaxWithoutProgress, "%s: each watermark is reached once", name)
+		assert.Equal(t, continuation.DefaultLimits().MaxWithoutProgress, sinceBest, name)
+		assert.LessOrEqual(t, sent, 2*continuation.DefaultLimits().MaxWithoutProgress, "%s: each watermark is reached once", name)
 	}
 }
 

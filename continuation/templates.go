@@ -22,8 +22,8 @@ const PromptPreamble = "(Automatic message: no new message has come from the use
 //
 // An empty text means that of [LongTemplates], so the zero value is ready to use.
 // White space around a text is dropped, because the prompt has its own spacing; a
-// Retry or Urgent of only white space leaves its line out. [Templates.Check] refuses a
-// text with a [*TemplateError].
+// Retry or Urgent of only white space leaves its line out. [Templates.Check] says what is
+// wrong with a text.
 type Templates struct {
 	Standard StandardTemplates
 	YOLO     YOLOTemplates
@@ -49,8 +49,8 @@ type YOLOTemplates struct {
 	Urgent string
 }
 
-// Check returns an error that wraps one [*TemplateError] for each text that is refused,
-// in the order of the fields: templates may come from a configuration.
+// Check returns an error that names each text that is refused, in the order of the
+// fields, and says why: templates may come from a configuration.
 func (t Templates) Check() error {
 	d := LongTemplates()
 	return errors.Join(
@@ -71,19 +71,23 @@ var placeholder = sync.OnceValue(func() *regexp.Regexp { //nolint:gochecknogloba
 func checkTemplate(name, text string, needsTask bool) error {
 	const task, attempt = "taskDescription", "attemptCount"
 	if !utf8.ValidString(text) {
-		return &TemplateError{Template: name, Problem: "not valid UTF-8"}
+		return templateError(name, "not valid UTF-8")
 	}
 	if strings.Contains(text, "{") { // the expression takes long to compile
 		for _, match := range placeholder().FindAllStringSubmatch(text, -1) {
 			if word := match[1]; word != task && word != attempt {
-				return &TemplateError{Template: name, Placeholder: word, Problem: "unknown placeholder {" + word + "}"}
+				return templateError(name, "unknown placeholder {"+word+"}")
 			}
 		}
 	}
 	if needsTask && !strings.Contains(text, "{"+task+"}") {
-		return &TemplateError{Template: name, Placeholder: task, Problem: "needs {" + task + "}"}
+		return templateError(name, "needs {"+task+"}")
 	}
 	return nil
+}
+
+func templateError(name, problem string) error {
+	return errors.New("continuation: template " + name + ": " + problem)
 }
 
 // LongTemplates returns the built-in texts, which a zero [Templates] stands
@@ -133,22 +137,4 @@ func OneLineTemplates() Templates {
 				"No more analysis, proceed with execution.",
 		},
 	}
-}
-
-// TemplateError says what is wrong with one text of [Templates]. The error for a set
-// of templates wraps one for each refused text; [errors.As] finds the first.
-type TemplateError struct {
-	// Template names the text as a path of fields, such as "YOLO.Urgent".
-	Template string
-	// Placeholder is the name that is unknown or missing, without braces. It
-	// is empty if the text is not valid UTF-8.
-	Placeholder string
-	// Problem describes the fault.
-	Problem string
-}
-
-// Error returns a message such as
-// "continuation: template Standard.Base: unknown placeholder {task}".
-func (e *TemplateError) Error() string {
-	return "continuation: template " + e.Template + ": " + e.Problem
 }

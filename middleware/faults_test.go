@@ -132,7 +132,7 @@ func hangAfter(t *testing.T, healthy int, play func(*testing.T, *middleware.Call
 		assert.Empty(t, events.Failures())
 		assert.Equal(t, "One:\n\nTwo:", text)
 	} else {
-		assert.Equal(t, continuation.DefaultStoreTimeout, took)
+		assert.Equal(t, continuation.DefaultLimits().StoreTimeout, took)
 		assert.Len(t, events.Failures(), 1, "the failure is reported once")
 	}
 
@@ -164,7 +164,7 @@ func (s slowStore) Update(ctx context.Context, key string, f records.UpdateFunc)
 // Updates that are each in time do not add up to more than the time limit of one.
 func TestStoreThatIsSlowCostsATurnItsTimeOnce(t *testing.T) {
 	t.Parallel()
-	const limit = continuation.DefaultStoreTimeout
+	limit := continuation.DefaultLimits().StoreTimeout
 	for streamed, play := range map[bool]func(*testing.T, *middleware.Call) string{true: playStream, false: playUnary} {
 		for name, tt := range map[string]struct {
 			takes, took time.Duration // an update, and the call

@@ -355,7 +355,7 @@ func TestOneSessionManyCallsAtOnce(t *testing.T) {
 	state, err := s.mw.State(ctx)
 	require.NoError(t, err)
 	assert.Equal(t, continued, state.Continuations)
-	assert.LessOrEqual(t, continued, continuation.DefaultMaxWithoutProgress)
+	assert.LessOrEqual(t, continued, continuation.DefaultLimits().MaxWithoutProgress)
 	assert.Positive(t, continued)
 	assert.Zero(t, state.Claim.Token)
 }

@@ -112,7 +112,7 @@ func (s *rules) claims(by *run, before, after continuation.State) {
 }
 
 func (s *rules) lapsed(state continuation.State) bool {
-	return s.w.now.Sub(state.Claim.Since) >= continuation.DefaultClaimLife
+	return s.w.now.Sub(state.Claim.Since) >= continuation.DefaultLimits().ClaimLife
 }
 
 // newTurn records a message from the user. Earlier changes of the list are no news in
@@ -154,7 +154,7 @@ func (s *rules) sent(by *run, k *adapter.Continuation) {
 	}
 	for _, other := range w.runs {
 		if other != by && other.flying && other.session == by.session && other.epoch == by.epoch &&
-			w.now.Sub(other.since) < continuation.DefaultClaimLife {
+			w.now.Sub(other.since) < continuation.DefaultLimits().ClaimLife {
 			w.fail("%s is sent while another runs", at)
 		}
 	}
@@ -244,7 +244,7 @@ func (w *world) storeFails(n int) { w.down = n%3 == 0 }
 func (w *world) timePasses(n int) {
 	w.now = w.now.Add(time.Second)
 	if n%8 == 0 {
-		w.now = w.now.Add(continuation.DefaultClaimLife)
+		w.now = w.now.Add(continuation.DefaultLimits().ClaimLife)
 	}
 }
 
@@ -289,7 +289,7 @@ func (w *world) end(crashed int, backwards bool) {
 		w.lapses(s)
 		w.startsAnew(s)
 	}
-	w.now = w.now.Add(continuation.DefaultClaimLife)
+	w.now = w.now.Add(continuation.DefaultLimits().ClaimLife)
 	for _, r := range w.runs {
 		w.halt(r) // whoever comes back so late changes nothing of what is going on
 		w.others(r.session, "the answer", r.shown)
@@ -316,7 +316,7 @@ func (w *world) lapses(s *rules) {
 	if s.state.Claim.Token == 0 {
 		return
 	}
-	w.now, w.script = w.now.Add(continuation.DefaultClaimLife), nil
+	w.now, w.script = w.now.Add(continuation.DefaultLimits().ClaimLife), nil
 	r := w.begin(s.session, false, false)
 	w.finish(r)
 	if r.outcome.Reason == continuation.ReasonActive {

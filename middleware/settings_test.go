@@ -129,7 +129,7 @@ func fillSettings(s *middleware.Settings, n int) {
 
 func TestSettingsForgetTheSessionUsedLongestAgo(t *testing.T) {
 	t.Parallel()
-	const limit = continuation.DefaultMaxSessions
+	limit := continuation.DefaultLimits().MaxSessions
 	s := settingsOf(defaults)
 	fillSettings(s, limit)
 	values(s, "0")                                                     // asking is a use
@@ -151,7 +151,7 @@ func TestSettingsForgetTheSessionUsedLongestAgo(t *testing.T) {
 func TestSettingsResetMakesRoom(t *testing.T) {
 	t.Parallel()
 	s := settingsOf(defaults)
-	fillSettings(s, continuation.DefaultMaxSessions)
+	fillSettings(s, continuation.DefaultLimits().MaxSessions)
 	require.NoError(t, s.Reset(t.Context(), "1"))
 	require.NoError(t, s.SetTodoContinuation(t.Context(), "new", false))
 	assert.Equal(t, off, values(s, "0"), "the oldest is still there")
@@ -174,7 +174,7 @@ func TestSettingsStartNoGoroutine(t *testing.T) {
 func TestSettingsAreSmall(t *testing.T) {
 	s := settingsOf(defaults)
 	before := measure.Live()
-	fillSettings(s, 2*continuation.DefaultMaxSessions)
+	fillSettings(s, 2*continuation.DefaultLimits().MaxSessions)
 	assert.Less(t, measure.Live(), before+(40<<20))
 	runtime.KeepAlive(s)
 }
@@ -195,7 +195,7 @@ func TestSettingsDoNotHoldOnToWhereANameWasCutFrom(t *testing.T) {
 
 func BenchmarkSettingsFor(b *testing.B) {
 	s := settingsOf(defaults)
-	fillSettings(s, continuation.DefaultMaxSessions)
+	fillSettings(s, continuation.DefaultLimits().MaxSessions)
 	for _, session := range []string{"0", "unknown"} {
 		b.Run("session="+session, func(b *testing.B) {
 			b.ReportAllocs()

@@ -18,6 +18,9 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
+// The default limits.
+const maxItems, maxContent, maxSessions = 1000, 64 << 10, 100_000
+
 func in(t *testing.T, session string) context.Context {
 	t.Helper()
 	return continuation.WithSession(t.Context(), session)
@@ -204,21 +207,21 @@ func TestMemoryRefusesAndKeepsTheListBefore(t *testing.T) {
 func TestMemoryDefaultLimits(t *testing.T) {
 	t.Parallel()
 	memory := todo.NewMemory()
-	full := listOf(strings.Split(strings.Repeat("x,", todo.DefaultMaxItems-1)+"x", ",")...)
+	full := listOf(strings.Split(strings.Repeat("x,", maxItems-1)+"x", ",")...)
 	require.NoError(t, memory.Write(in(t, "a"), full))
 	require.Error(t, memory.Write(in(t, "a"), append(full, todo.Todo{Content: "one more"})))
-	require.NoError(t, memory.Write(in(t, "a"), listOf(strings.Repeat("x", todo.DefaultMaxContent))))
-	require.Error(t, memory.Write(in(t, "a"), listOf(strings.Repeat("x", todo.DefaultMaxContent+1))))
+	require.NoError(t, memory.Write(in(t, "a"), listOf(strings.Repeat("x", maxContent))))
+	require.Error(t, memory.Write(in(t, "a"), listOf(strings.Repeat("x", maxContent+1))))
 }
 
 func TestMemoryOffIsNoLimit(t *testing.T) {
 	t.Parallel()
 	memory := todo.NewMemory(todo.WithMaxItems(todo.Off), todo.WithMaxContent(todo.Off), todo.WithMaxSessions(todo.Off))
-	long := strings.Repeat("x", todo.DefaultMaxContent+1)
-	list := listOf(strings.Split(strings.Repeat("x,", todo.DefaultMaxItems)+long, ",")...)
+	long := strings.Repeat("x", maxContent+1)
+	list := listOf(strings.Split(strings.Repeat("x,", maxItems)+long, ",")...)
 	require.NoError(t, memory.Write(in(t, "a"), list))
 	require.NoError(t, memory.Write(in(t, "b"), listOf("b")))
-	assert.Len(t, memory.Read(in(t, "a")), todo.DefaultMaxItems+1)
+	assert.Len(t, memory.Read(in(t, "a")), maxItems+1)
 }
 
 func TestMemoryDropsTheSessionUsedLongestAgo(t *testing.T) {
@@ -385,12 +388,12 @@ func TestMemoryStartsNoGoroutine(t *testing.T) {
 func TestMemoryDefaultSessions(t *testing.T) {
 	t.Parallel()
 	memory := todo.NewMemory()
-	for i := range todo.DefaultMaxSessions + 1 {
+	for i := range maxSessions + 1 {
 		require.NoError(t, memory.Write(continuation.WithSession(t.Context(), strconv.Itoa(i)), listOf("x")))
 	}
 	assert.Empty(t, memory.Read(in(t, "0")))
 	assert.NotEmpty(t, memory.Read(in(t, "1")))
-	assert.NotEmpty(t, memory.Read(in(t, strconv.Itoa(todo.DefaultMaxSessions))))
+	assert.NotEmpty(t, memory.Read(in(t, strconv.Itoa(maxSessions))))
 }
 
 func TestMemoryOptionsRefuseNonsense(t *testing.T) {

@@ -15,17 +15,11 @@ const Off = -1
 // The default limits of a Memory. They are far above what an agent needs and
 // keep a runaway model from filling the memory.
 const (
-	// DefaultMaxItems is how many todos a list may have.
-	DefaultMaxItems = 1000
-	// DefaultMaxContent is how many bytes the content of a todo may have.
-	DefaultMaxContent = 64 << 10
-	// DefaultMaxSessions is how many sessions may have a list at a time.
-	DefaultMaxSessions = 100_000
-	// DefaultMaxBytes is how many bytes all lists together may have.
-	DefaultMaxBytes = 256 << 20
-	// DefaultMaxAge is how long a list is kept on an engine since it was last
-	// read or written.
-	DefaultMaxAge = 30 * 24 * time.Hour
+	defaultMaxItems    = 1000
+	defaultMaxContent  = 64 << 10
+	defaultMaxSessions = 100_000
+	defaultMaxBytes    = 256 << 20
+	defaultMaxAge      = 30 * 24 * time.Hour
 )
 
 // maxLabel is how many bytes an id, a status or a priority may have. They are
@@ -47,27 +41,27 @@ type memoryOptions struct {
 	err             error           // of the refused options
 }
 
-// WithMaxItems sets how many todos a list may have; Off lifts the limit. A
-// longer list is refused.
+// WithMaxItems sets how many todos a list may have, 1,000 by default; Off lifts the
+// limit. A longer list is refused.
 func WithMaxItems(n int) MemoryOption {
 	return func(o *memoryOptions) { o.maxItems = n }
 }
 
-// WithMaxContent sets how many bytes the content of a todo may have; Off lifts
-// the limit. A list with a longer content is refused.
+// WithMaxContent sets how many bytes the content of a todo may have, 64 KiB by default;
+// Off lifts the limit. A list with a longer content is refused.
 func WithMaxContent(bytes int) MemoryOption {
 	return func(o *memoryOptions) { o.maxContent = bytes }
 }
 
-// WithMaxSessions sets how many sessions may have a list at a time; Off lifts the
-// limit. A further session drops the list that was not read or written for the
+// WithMaxSessions sets how many sessions may have a list at a time, 100,000 by default;
+// Off lifts the limit. A further session drops the list that was not read or written for the
 // longest time.
 func WithMaxSessions(n int) MemoryOption {
 	return func(o *memoryOptions) { o.maxSessions = n }
 }
 
-// WithMaxBytes sets roughly how many bytes the lists of all sessions may take
-// together; Off lifts the limit. Beyond it, the lists that were not read or written
+// WithMaxBytes sets roughly how many bytes the lists of all sessions may take together,
+// 256 MiB by default; Off lifts the limit. Beyond it, the lists that were not read or written
 // for the longest time are dropped, but never the one being written.
 func WithMaxBytes(bytes int) MemoryOption {
 	return func(o *memoryOptions) { o.maxBytes = bytes }
@@ -95,7 +89,7 @@ func WithRecords(engine records.Records) MemoryOption {
 }
 
 // WithMaxAge sets how long a list is kept on the engine of WithRecords after it was
-// last read or written; Off keeps it until Forget. It has no effect in memory.
+// last read or written, 30 days by default; Off keeps it until Forget. It has no effect in memory.
 func WithMaxAge(age time.Duration) MemoryOption {
 	return func(o *memoryOptions) {
 		o.maxAge = age
@@ -115,11 +109,11 @@ func OnPanic(f func(session string, recovered any)) MemoryOption {
 // newMemoryOptions applies the options to the defaults. It panics if one is wrong.
 func newMemoryOptions(opts []MemoryOption) memoryOptions {
 	o := memoryOptions{
-		maxItems:    DefaultMaxItems,
-		maxContent:  DefaultMaxContent,
-		maxSessions: DefaultMaxSessions,
-		maxBytes:    DefaultMaxBytes,
-		maxAge:      DefaultMaxAge,
+		maxItems:    defaultMaxItems,
+		maxContent:  defaultMaxContent,
+		maxSessions: defaultMaxSessions,
+		maxBytes:    defaultMaxBytes,
+		maxAge:      defaultMaxAge,
 	}
 	for _, opt := range opts {
 		if opt != nil {

@@ -48,7 +48,7 @@ func actAsLayer(how string) int {
 // added, the other leaves alone.
 func TestLayersInTwoProcessesDoNotMultiply(t *testing.T) {
 	t.Parallel()
-	const each = continuation.DefaultMaxAttempts
+	each := continuation.DefaultLimits().MaxAttempts
 	for name, tt := range map[string]struct {
 		program string
 		proxies int

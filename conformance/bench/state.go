@@ -69,16 +69,16 @@ func decision() func() {
 
 // memoryStore returns the store of session state in memory.
 func memoryStore(sessions int) *session.MemoryStore {
-	return session.NewMemoryStore(sessions, continuation.DefaultSessionLife, time.Now)
+	return session.NewMemoryStore(sessions, continuation.DefaultLimits().SessionLife, time.Now)
 }
 
 // storeUpdate updates a session of a store.
 func storeUpdate() func() {
-	store, ctx := memoryStore(continuation.DefaultMaxSessions), context.Background()
+	store, ctx := memoryStore(continuation.DefaultLimits().MaxSessions), context.Background()
 	now := time.Unix(1_800_000_000, 0)
 	return func() {
 		must(store.Update(ctx, "conversation-42", func(s continuation.State) continuation.State {
-			return session.Claim(s, 1, now, continuation.DefaultClaimLife)
+			return session.Claim(s, 1, now, continuation.DefaultLimits().ClaimLife)
 		}))
 	}
 }
@@ -91,7 +91,7 @@ func million() result {
 	now := time.Unix(1_800_000_000, 0)
 	for i := range sessions {
 		must(store.Update(context.Background(), "conversation-"+strconv.Itoa(i), func(s continuation.State) continuation.State {
-			return session.Claim(s, 1, now, continuation.DefaultClaimLife)
+			return session.Claim(s, 1, now, continuation.DefaultLimits().ClaimLife)
 		}))
 	}
 	size := float64(measure.Live()-before) / (1 << 20)

@@ -18,7 +18,7 @@ func (c *chat) observer() middleware.Observer {
 		ContinuationStarted: func(_ context.Context, e middleware.ContinuationStarted) {
 			c.prompted.Add(1)
 			c.note("carrying on: %s (attempt %d of %d)",
-				plaintext.OneLine(e.Todo.Content), e.Attempt, continuation.DefaultMaxAttempts)
+				plaintext.OneLine(e.Todo.Content), e.Attempt, continuation.DefaultLimits().MaxAttempts)
 		},
 		Decision: func(_ context.Context, e middleware.Decision) {
 			if e.Evaluation.Reason == continuation.ReasonBackground {

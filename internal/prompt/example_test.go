@@ -1,7 +1,6 @@
 package prompt_test
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/carryon-go/carryon/continuation"
@@ -78,11 +77,5 @@ func ExampleNew_refused() {
 	texts := continuation.Templates{Standard: continuation.StandardTemplates{Base: "Do {task}."}}
 	_, err := prompt.New(texts)
 	fmt.Println(err)
-	var fault *continuation.TemplateError
-	if errors.As(err, &fault) {
-		fmt.Println(fault.Template, fault.Placeholder)
-	}
-	// Output:
-	// continuation: template Standard.Base: unknown placeholder {task}
-	// Standard.Base task
+	// Output: continuation: template Standard.Base: unknown placeholder {task}
 }

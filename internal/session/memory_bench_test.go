@@ -12,7 +12,7 @@ import (
 
 func BenchmarkMemoryStoreUpdate(b *testing.B) {
 	claimed := func(s continuation.State) continuation.State {
-		return session.Claim(s, 1, noon, continuation.DefaultClaimLife)
+		return session.Claim(s, 1, noon, continuation.DefaultLimits().ClaimLife)
 	}
 	for _, c := range []struct {
 		name string
@@ -35,7 +35,7 @@ func BenchmarkMemoryStoreUpdate(b *testing.B) {
 // benchmarkMany updates a hundred thousand sessions in turn. If the store is full,
 // each is new and another has to be dropped.
 func benchmarkMany(b *testing.B, full bool) {
-	const sessions = continuation.DefaultMaxSessions
+	sessions := continuation.DefaultLimits().MaxSessions
 	ctx := b.Context()
 	m := newMemory()
 	fillStore(b, m, sessions)

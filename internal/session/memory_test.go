@@ -28,7 +28,7 @@ func count(s continuation.State) continuation.State {
 
 // newMemory returns a store with the default bounds.
 func newMemory() *session.MemoryStore {
-	return session.NewMemoryStore(continuation.DefaultMaxSessions, continuation.DefaultSessionLife, time.Now)
+	return session.NewMemoryStore(continuation.DefaultLimits().MaxSessions, continuation.DefaultLimits().SessionLife, time.Now)
 }
 
 func update(t *testing.T, m session.Store, key string, f func(continuation.State) continuation.State) {
@@ -57,7 +57,7 @@ func kept(t *testing.T, m session.Store, keys ...string) []string {
 
 func claim(at time.Time) func(continuation.State) continuation.State {
 	return func(s continuation.State) continuation.State {
-		return session.Claim(s, 1, at, continuation.DefaultClaimLife)
+		return session.Claim(s, 1, at, continuation.DefaultLimits().ClaimLife)
 	}
 }
 
@@ -79,7 +79,7 @@ func TestMemoryStoreForgetsNothingByDefault(t *testing.T) {
 
 func TestMemoryStoreKeepsNoZeroStates(t *testing.T) {
 	t.Parallel()
-	m := session.NewMemoryStore(2, continuation.DefaultSessionLife, time.Now)
+	m := session.NewMemoryStore(2, continuation.DefaultLimits().SessionLife, time.Now)
 	update(t, m, "a", count)
 	update(t, m, "b", count)
 	for i := range 100 {
@@ -108,7 +108,7 @@ func TestMemoryStoreSurvivesAPanic(t *testing.T) {
 func TestMemoryStoreIsNeverFullerThanItsLimit(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []int{1, 2, 3, 16, 17, 100, 1023, 1024, 1500} {
-		m := session.NewMemoryStore(limit, continuation.DefaultSessionLife, time.Now)
+		m := session.NewMemoryStore(limit, continuation.DefaultLimits().SessionLife, time.Now)
 		for i := range 3 * limit {
 			key := strconv.Itoa(i)
 			update(t, m, key, count)
@@ -164,7 +164,7 @@ func TestMemoryStoreForgetsOldOnesOfMany(t *testing.T) {
 	t.Parallel()
 	const limit = 4096
 	clock := carryontest.NewClock()
-	m := session.NewMemoryStore(limit, continuation.DefaultSessionLife, clock.Now)
+	m := session.NewMemoryStore(limit, continuation.DefaultLimits().SessionLife, clock.Now)
 	for i := range limit {
 		clock.Advance(time.Second)
 		update(t, m, strconv.Itoa(i), count)
@@ -184,7 +184,7 @@ func TestMemoryStoreForgetsOldOnesOfMany(t *testing.T) {
 func TestMemoryStoreForgetsClaimedSessionsLast(t *testing.T) {
 	t.Parallel()
 	clock := carryontest.NewClock()
-	m := session.NewMemoryStore(3, continuation.DefaultSessionLife, clock.Now)
+	m := session.NewMemoryStore(3, continuation.DefaultLimits().SessionLife, clock.Now)
 	update(t, m, "claimed", claim(clock.Now()))
 	for _, key := range []string{"a", "b", "c", "d"} {
 		clock.Advance(time.Second)
@@ -203,7 +203,7 @@ func TestMemoryStoreForgetsClaimedSessionsLast(t *testing.T) {
 func TestMemoryStoreWithClaimedSessionsOnly(t *testing.T) {
 	t.Parallel()
 	clock := carryontest.NewClock()
-	m := session.NewMemoryStore(2, continuation.DefaultSessionLife, clock.Now)
+	m := session.NewMemoryStore(2, continuation.DefaultLimits().SessionLife, clock.Now)
 	for _, key := range []string{"a", "b", "c"} {
 		clock.Advance(time.Second)
 		update(t, m, key, claim(clock.Now()))
@@ -216,7 +216,7 @@ func TestMemoryStoreWithClaimedSessionsOnly(t *testing.T) {
 func TestMemoryStoreKeepsANewSessionAmongClaimedOnes(t *testing.T) {
 	t.Parallel()
 	clock := carryontest.NewClock()
-	m := session.NewMemoryStore(2, continuation.DefaultSessionLife, clock.Now)
+	m := session.NewMemoryStore(2, continuation.DefaultLimits().SessionLife, clock.Now)
 	update(t, m, "a", claim(clock.Now()))
 	clock.Advance(time.Second)
 	update(t, m, "b", claim(clock.Now()))
@@ -228,9 +228,9 @@ func TestMemoryStoreKeepsANewSessionAmongClaimedOnes(t *testing.T) {
 func TestMemoryStoreForgetsLapsedClaimsLikeOthers(t *testing.T) {
 	t.Parallel()
 	clock := carryontest.NewClock()
-	m := session.NewMemoryStore(2, continuation.DefaultSessionLife, clock.Now)
+	m := session.NewMemoryStore(2, continuation.DefaultLimits().SessionLife, clock.Now)
 	update(t, m, "abandoned", claim(clock.Now()))
-	clock.Advance(continuation.DefaultClaimLife)
+	clock.Advance(continuation.DefaultLimits().ClaimLife)
 	update(t, m, "a", count)
 	clock.Advance(time.Second)
 	update(t, m, "b", count)
@@ -240,7 +240,7 @@ func TestMemoryStoreForgetsLapsedClaimsLikeOthers(t *testing.T) {
 func TestMemoryStoreForgetsWhatIsTooOld(t *testing.T) {
 	t.Parallel()
 	clock := carryontest.NewClock()
-	m := session.NewMemoryStore(continuation.DefaultMaxSessions, time.Hour, clock.Now)
+	m := session.NewMemoryStore(continuation.DefaultLimits().MaxSessions, time.Hour, clock.Now)
 	update(t, m, "a", count)
 	clock.Advance(time.Hour)
 	assert.Equal(t, 1, peek(t, m, "a").Attempts, "as old as allowed; reading renews it")
@@ -261,18 +261,18 @@ func TestMemoryStoreForgetsWhatIsTooOld(t *testing.T) {
 func TestMemoryStoreDefaultAge(t *testing.T) {
 	t.Parallel()
 	clock := carryontest.NewClock()
-	m := session.NewMemoryStore(continuation.DefaultMaxSessions, continuation.DefaultSessionLife, clock.Now)
+	m := session.NewMemoryStore(continuation.DefaultLimits().MaxSessions, continuation.DefaultLimits().SessionLife, clock.Now)
 	update(t, m, "a", count)
-	clock.Advance(continuation.DefaultSessionLife)
+	clock.Advance(continuation.DefaultLimits().SessionLife)
 	assert.Equal(t, []string{"a"}, kept(t, m, "a"))
-	clock.Advance(continuation.DefaultSessionLife + time.Second)
+	clock.Advance(continuation.DefaultLimits().SessionLife + time.Second)
 	assert.Empty(t, kept(t, m, "a"))
 }
 
 func TestMemoryStoreWithoutAge(t *testing.T) {
 	t.Parallel()
 	clock := carryontest.NewClock()
-	m := session.NewMemoryStore(continuation.DefaultMaxSessions, continuation.Off, clock.Now)
+	m := session.NewMemoryStore(continuation.DefaultLimits().MaxSessions, continuation.Off, clock.Now)
 	update(t, m, "a", count)
 	clock.Advance(100 * 365 * 24 * time.Hour)
 	assert.Equal(t, []string{"a"}, kept(t, m, "a"))
@@ -293,7 +293,7 @@ func TestMemoryStoreConcurrentUse(t *testing.T) {
 	t.Parallel()
 	const workers, rounds = 8, 400
 	for _, limit := range []int{1, 3, 40, 2000} {
-		m := session.NewMemoryStore(limit, continuation.DefaultSessionLife, time.Now)
+		m := session.NewMemoryStore(limit, continuation.DefaultLimits().SessionLife, time.Now)
 		var wg sync.WaitGroup
 		for w := range workers {
 			wg.Go(func() {
@@ -319,7 +319,7 @@ func fillStore(tb testing.TB, m *session.MemoryStore, n int) {
 	for i := range n {
 		err := m.Update(context.Background(), fmt.Sprintf("conversation-%08d", i), //nolint:usetesting // costs nothing
 			func(s continuation.State) continuation.State {
-				s = session.Release(session.Claim(session.RegisterUserTurn(s, turn), 1, noon, continuation.DefaultClaimLife), 1, session.Ending{Tokens: 100})
+				s = session.Release(session.Claim(session.RegisterUserTurn(s, turn), 1, noon, continuation.DefaultLimits().ClaimLife), 1, session.Ending{Tokens: 100})
 				s.Watermarks = continuation.Watermarks{Set: true, Active: 3}
 				return s
 			})
@@ -330,7 +330,7 @@ func fillStore(tb testing.TB, m *session.MemoryStore, n int) {
 // memoryOf returns the bytes that n sessions take, keys included.
 func memoryOf(tb testing.TB, n int) int64 {
 	tb.Helper()
-	m := session.NewMemoryStore(n, continuation.DefaultSessionLife, time.Now)
+	m := session.NewMemoryStore(n, continuation.DefaultLimits().SessionLife, time.Now)
 	before := measure.Live()
 	fillStore(tb, m, n)
 	after := measure.Live()
@@ -377,7 +377,7 @@ func TestMemoryStoreUpdateDoesNotAllocate(t *testing.T) {
 func TestMemoryStoreStartsNoGoroutine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := session.NewMemoryStore(2000, continuation.DefaultSessionLife, time.Now)
+		m := session.NewMemoryStore(2000, continuation.DefaultLimits().SessionLife, time.Now)
 		for i := range 3000 {
 			update(t, m, strconv.Itoa(i), count)
 		}

@@ -27,7 +27,7 @@ func busyState() continuation.State {
 	s.Paused = continuation.Pause{Reason: "blocked", Since: noon}
 	s.LastResult = continuation.PromptResult(503)
 	s.Watermarks = continuation.Watermarks{Set: true, Completed: 1, Active: 2}
-	return session.Claim(s, 5, noon, continuation.DefaultClaimLife)
+	return session.Claim(s, 5, noon, continuation.DefaultLimits().ClaimLife)
 }
 
 func TestRegisterUserTurnOfANewUserTurnStartsAnew(t *testing.T) {
@@ -70,8 +70,8 @@ func TestFirstUserTurnKeepsAPauseSetBeforeIt(t *testing.T) {
 func TestFirstUserTurnAfterAutomaticCallsStartsBudgetsAnew(t *testing.T) {
 	t.Parallel()
 	s := session.RegisterUserTurn(continuation.State{}, session.UserTurn{})
-	s = session.Release(session.Claim(s, 1, noon, continuation.DefaultClaimLife), 1, session.Ending{Tokens: 50, Result: continuation.ResultNoProgress})
-	s = session.Claim(s, 2, noon.Add(time.Second), continuation.DefaultClaimLife)
+	s = session.Release(session.Claim(s, 1, noon, continuation.DefaultLimits().ClaimLife), 1, session.Ending{Tokens: 50, Result: continuation.ResultNoProgress})
+	s = session.Claim(s, 2, noon.Add(time.Second), continuation.DefaultLimits().ClaimLife)
 	s.Watermarks = continuation.Watermarks{Set: true, Active: 1}
 	s = session.RegisterUserTurn(s, session.UserTurnOf(1, "go"))
 	assert.Zero(t, s.Attempts)
@@ -85,7 +85,7 @@ func TestFirstUserTurnAfterAutomaticCallsStartsBudgetsAnew(t *testing.T) {
 
 func TestFirstUserTurnEndsAPauseOfAutomaticCalls(t *testing.T) {
 	t.Parallel()
-	s := session.Release(session.Claim(continuation.State{}, 1, noon, continuation.DefaultClaimLife), 1, session.Ending{})
+	s := session.Release(session.Claim(continuation.State{}, 1, noon, continuation.DefaultLimits().ClaimLife), 1, session.Ending{})
 	s = session.Pause(s, "blocked", noon, 17)
 	s = session.RegisterUserTurn(s, session.UserTurnOf(1, "go"))
 	assert.False(t, s.Paused.IsSet())
@@ -95,7 +95,7 @@ func TestFirstUserTurnEndsAPauseOfAutomaticCalls(t *testing.T) {
 func TestTextAgentsTurnGrows(t *testing.T) {
 	t.Parallel()
 	grow := func(text string) session.UserTurn { return session.GrowingUserTurnOf(1, text) }
-	start := session.Claim(session.RegisterUserTurn(continuation.State{}, grow("Question")), 1, noon, continuation.DefaultClaimLife)
+	start := session.Claim(session.RegisterUserTurn(continuation.State{}, grow("Question")), 1, noon, continuation.DefaultLimits().ClaimLife)
 	cases := []struct {
 		name string
 		turn session.UserTurn
@@ -122,7 +122,7 @@ func TestTextAgentsTurnGrows(t *testing.T) {
 func TestTextAgentsTurnGrowsStepByStep(t *testing.T) {
 	t.Parallel()
 	text := "Q"
-	s := session.Claim(session.RegisterUserTurn(continuation.State{}, session.GrowingUserTurnOf(1, text)), 1, noon, continuation.DefaultClaimLife)
+	s := session.Claim(session.RegisterUserTurn(continuation.State{}, session.GrowingUserTurnOf(1, text)), 1, noon, continuation.DefaultLimits().ClaimLife)
 	for range 5 {
 		text += "\nAction: x\nObservation: y"
 		s = session.RegisterUserTurn(s, session.GrowingUserTurnOf(1, text))
@@ -135,9 +135,9 @@ func TestTextAgentsTurnGrowsStepByStep(t *testing.T) {
 
 func TestATurnThatDoesNotGrowIsNotExtended(t *testing.T) {
 	t.Parallel()
-	s := session.Claim(session.RegisterUserTurn(continuation.State{}, session.UserTurnOf(1, "go")), 1, noon, continuation.DefaultClaimLife)
+	s := session.Claim(session.RegisterUserTurn(continuation.State{}, session.UserTurnOf(1, "go")), 1, noon, continuation.DefaultLimits().ClaimLife)
 	assert.Zero(t, session.RegisterUserTurn(s, session.GrowingUserTurnOf(1, "go on")).Continuations)
-	s = session.Claim(session.RegisterUserTurn(continuation.State{}, session.GrowingUserTurnOf(1, "")), 1, noon, continuation.DefaultClaimLife)
+	s = session.Claim(session.RegisterUserTurn(continuation.State{}, session.GrowingUserTurnOf(1, "")), 1, noon, continuation.DefaultLimits().ClaimLife)
 	assert.Zero(t, session.RegisterUserTurn(s, session.GrowingUserTurnOf(1, "anything")).Continuations, "everything begins with nothing")
 }
 
@@ -253,7 +253,7 @@ func TestTransitionsChangeNothing(t *testing.T) {
 	t.Parallel()
 	s := busyState()
 	_ = session.RegisterUserTurn(s, session.UserTurnOf(2, "x"))
-	_ = session.Claim(s, 1, noon, continuation.DefaultClaimLife)
+	_ = session.Claim(s, 1, noon, continuation.DefaultLimits().ClaimLife)
 	_ = session.Release(s, 5, session.Ending{Called: true})
 	_ = session.Pause(s, "x", noon, 1)
 	_ = session.Resume(s)
@@ -389,7 +389,7 @@ func randomStep(rng *rand.Rand, s continuation.State, m *model, now time.Time) (
 		m.holder, m.since, m.prompt = token, now, now
 		m.attempts++
 		m.continuations++
-		return session.Claim(s, token, now, continuation.DefaultClaimLife), fmt.Sprint("begin", token)
+		return session.Claim(s, token, now, continuation.DefaultLimits().ClaimLife), fmt.Sprint("begin", token)
 	case 2:
 		called, tokens := rng.IntN(2) == 0, rng.IntN(100)
 		if m.holder == token {
@@ -421,7 +421,7 @@ func requireModel(t *testing.T, m model, s continuation.State, log string) {
 
 func requireClaims(t *testing.T, s continuation.State, now time.Time, log string) {
 	t.Helper()
-	alive := s.Claim.Token != 0 && now.Before(s.Claim.Since.Add(continuation.DefaultClaimLife))
+	alive := s.Claim.Token != 0 && now.Before(s.Claim.Since.Add(continuation.DefaultLimits().ClaimLife))
 	for token := range uint64(6) {
 		require.Equal(t, alive && token != s.Claim.Token, s.Claim.Active(now) && token != s.Claim.Token, log)
 	}
@@ -505,9 +505,9 @@ func TestTokensNeitherShrinkNorOverflow(t *testing.T) {
 func TestRefusalHoldsForTheUserTurn(t *testing.T) {
 	t.Parallel()
 	s := session.RegisterUserTurn(continuation.State{}, session.UserTurnOf(1, "go"))
-	s = session.Release(session.Claim(s, 1, noon, continuation.DefaultClaimLife), 1, session.Ending{Refused: true})
+	s = session.Release(session.Claim(s, 1, noon, continuation.DefaultLimits().ClaimLife), 1, session.Ending{Refused: true})
 	assert.True(t, s.Refused)
-	s = session.Release(session.Claim(s, 2, noon, continuation.DefaultClaimLife), 2, session.Ending{})
+	s = session.Release(session.Claim(s, 2, noon, continuation.DefaultLimits().ClaimLife), 2, session.Ending{})
 	assert.True(t, s.Refused)
 	assert.False(t, session.RegisterUserTurn(s, session.UserTurnOf(2, "go on")).Refused)
 }

@@ -86,7 +86,7 @@ func (c *storeCheck) compete(key string, callers uint64) (holders []uint64) {
 				giveWay()
 				got = s.Claim.Token == token || !s.Claim.Active(now)
 				if got {
-					return session.Claim(s, token, now, continuation.DefaultClaimLife)
+					return session.Claim(s, token, now, continuation.DefaultLimits().ClaimLife)
 				}
 				return s
 			})

@@ -65,15 +65,15 @@ func TestAStateIsKeptForItsTime(t *testing.T) {
 		state continuation.State
 		want  time.Duration
 	}{
-		"nothing":            {continuation.DefaultSessionLife, continuation.State{}, 0},
-		"by default":         {continuation.DefaultSessionLife, continuation.State{UserTurn: 1}, 24 * time.Hour},
+		"nothing":            {continuation.DefaultLimits().SessionLife, continuation.State{}, 0},
+		"by default":         {continuation.DefaultLimits().SessionLife, continuation.State{UserTurn: 1}, 24 * time.Hour},
 		"shorter":            {time.Minute, continuation.State{UserTurn: 1}, time.Minute},
 		"a claim":            {time.Minute, continuation.State{UserTurn: 1, Claim: claim(10 * time.Minute)}, 10 * time.Minute},
-		"a claim for good":   {continuation.DefaultSessionLife, continuation.State{UserTurn: 1, Claim: continuation.Claim{Token: 1, Since: now}}, records.Off},
+		"a claim for good":   {continuation.DefaultLimits().SessionLife, continuation.State{UserTurn: 1, Claim: continuation.Claim{Token: 1, Since: now}}, records.Off},
 		"without a limit":    {continuation.Off, continuation.State{UserTurn: 1}, records.Off},
-		"a loop":             {continuation.DefaultSessionLife, continuation.State{UserTurn: 1, Loop: continuation.Loop{Size: 1, Seen: now}}, continuation.LoopLife},
+		"a loop":             {continuation.DefaultLimits().SessionLife, continuation.State{UserTurn: 1, Loop: continuation.Loop{Size: 1, Seen: now}}, continuation.LoopLife},
 		"a loop, whatever":   {continuation.Off, continuation.State{UserTurn: 1, Loop: continuation.Loop{Size: 1, Seen: now}}, continuation.LoopLife},
-		"settings":           {continuation.DefaultSessionLife, continuation.State{Overrides: continuation.Overrides{TodoContinuation: continuation.SwitchedOff}}, records.Off},
+		"settings":           {continuation.DefaultLimits().SessionLife, continuation.State{Overrides: continuation.Overrides{TodoContinuation: continuation.SwitchedOff}}, records.Off},
 		"settings, for what": {time.Minute, continuation.State{Overrides: continuation.Overrides{YOLO: continuation.SwitchedOn}}, records.Off},
 	} {
 		assert.Equal(t, c.want, NewSharedStore(records.NewMemoryEngine(), c.life).keep(c.state), name)

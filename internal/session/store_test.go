@@ -29,7 +29,7 @@ func TestStoresKeepTheRules(t *testing.T) {
 
 // newShared returns a store on the engine, with the default bound.
 func newShared(engine records.Records) *session.SharedStore {
-	return session.NewSharedStore(engine, continuation.DefaultSessionLife)
+	return session.NewSharedStore(engine, continuation.DefaultLimits().SessionLife)
 }
 
 // twice is an engine that has lost a race: it runs every update twice,

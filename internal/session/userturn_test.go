@@ -141,7 +141,7 @@ func TestLoopKeyCopiesNoText(t *testing.T) {
 
 func TestLoopWithFewerMessagesIsAnother(t *testing.T) {
 	t.Parallel()
-	begun := session.Claim(session.RegisterLoop(continuation.State{}, 4, noon), 1, noon, continuation.DefaultClaimLife)
+	begun := session.Claim(session.RegisterLoop(continuation.State{}, 4, noon), 1, noon, continuation.DefaultLimits().ClaimLife)
 	for name, c := range map[string]struct {
 		size  int
 		after time.Duration

@@ -19,7 +19,7 @@ import (
 
 // count adds an attempt to the state of "s".
 func count(ctx context.Context, engine records.Records) (attempts int, err error) {
-	err = session.NewSharedStore(engine, continuation.DefaultSessionLife).Update(ctx, "s", func(s continuation.State) continuation.State {
+	err = session.NewSharedStore(engine, continuation.DefaultLimits().SessionLife).Update(ctx, "s", func(s continuation.State) continuation.State {
 		s.Attempts++
 		attempts = s.Attempts
 		return s

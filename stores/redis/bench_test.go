@@ -42,7 +42,7 @@ func BenchmarkUpdate(b *testing.B) {
 		"look":   func(*continuation.State) {},
 	} {
 		b.Run(name, func(b *testing.B) {
-			store := session.NewSharedStore(open(b, url), continuation.DefaultSessionLife)
+			store := session.NewSharedStore(open(b, url), continuation.DefaultLimits().SessionLife)
 			for i := 0; b.Loop(); i++ {
 				err := store.Update(b.Context(), keys[i%len(keys)], func(s continuation.State) continuation.State {
 					s.UserTurn = 1

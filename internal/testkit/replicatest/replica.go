@@ -95,7 +95,7 @@ func serve(role string, open func(url string) (records.Records, error), in io.Re
 	if c.Tasks != nil {
 		return serveTasks(*c.Tasks, engine)
 	}
-	r := &replica{store: session.NewSharedStore(engine, continuation.DefaultSessionLife), model: c.Model}
+	r := &replica{store: session.NewSharedStore(engine, continuation.DefaultLimits().SessionLife), model: c.Model}
 	c.Limits.StoreTimeout = 30 * time.Second
 	r.mw = middleware.New(todo.Static(todo.Todo{ID: "1", Content: "Paint the fence", Status: todo.Pending}),
 		middleware.WithRecords(engine), middleware.WithLimits(c.Limits))

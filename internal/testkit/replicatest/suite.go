@@ -206,7 +206,7 @@ func (s *suite) hotSession(t *testing.T) {
 	require.Empty(t, (<-first).Err)
 	require.Empty(t, (<-second).Err)
 	var last continuation.State // of the last try: an update may run its function more than once
-	require.NoError(t, session.NewSharedStore(s.engine, continuation.DefaultSessionLife).Update(t.Context(), "hot", func(state continuation.State) continuation.State {
+	require.NoError(t, session.NewSharedStore(s.engine, continuation.DefaultLimits().SessionLife).Update(t.Context(), "hot", func(state continuation.State) continuation.State {
 		last = state
 		return state
 	}))

@@ -184,6 +184,6 @@ func TestSourceThatHangsCostsOneSecond(t *testing.T) {
 		got := s.Ask(fakellm.Text(scenario.Plan))
 		scenario.RequireComplete(t, m, got, scenario.Plan, "stop")
 		assert.Equal(t, continuation.ReasonSourceLate, got.Outcome.Reason)
-		assert.Equal(t, continuation.DefaultTodoTimeout, time.Since(began))
+		assert.Equal(t, continuation.DefaultLimits().TodoTimeout, time.Since(began))
 	})
 }

@@ -469,7 +469,7 @@ func TestCallIsNotContinuedWhileTasksOfItsSessionRun(t *testing.T) {
 		assert.Zero(t, state.Continuations)
 		assert.Zero(t, state.LastPrompt)
 
-		clock.Advance(continuation.DefaultMaxTaskAge)
+		clock.Advance(continuation.DefaultLimits().MaxTaskAge)
 		got = s.Ask(fakellm.Text(scenario.Plan), scenario.Edit())
 		scenario.RequireComplete(t, m, got, scenario.Plan, "tool_calls") // a task does not block forever
 		assert.Equal(t, continuation.ReasonToolCalls, s.Ask(scenario.Edit()).Outcome.Reason)

@@ -43,7 +43,7 @@ func (c *Config) Flags() []cli.Flag {
 	}
 	return []cli.Flag{
 		&cli.IntFlag{
-			Name: "max-attempts", Destination: &c.MaxAttempts, Value: continuation.DefaultMaxAttempts, Sources: variable("max-attempts"),
+			Name: "max-attempts", Destination: &c.MaxAttempts, Value: continuation.DefaultLimits().MaxAttempts, Sources: variable("max-attempts"),
 			Usage: "maximum `number` of continuations in a row without progress, -1 for no limit",
 		},
 		&cli.IntFlag{
@@ -51,7 +51,7 @@ func (c *Config) Flags() []cli.Flag {
 			Usage: "maximum `number` of tokens that continuations may use until the user writes again, 0 for no limit",
 		},
 		&cli.DurationFlag{
-			Name: "min-interval", Destination: &c.MinInterval, Value: continuation.DefaultMinInterval, Sources: variable("min-interval"),
+			Name: "min-interval", Destination: &c.MinInterval, Value: continuation.DefaultLimits().MinInterval, Sources: variable("min-interval"),
 			Usage: "minimum `time` between two continuations of a session, 0 for none",
 		},
 		&cli.DurationFlag{

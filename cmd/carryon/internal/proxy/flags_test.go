@@ -18,7 +18,7 @@ func TestFlags(t *testing.T) {
 		c := Config{
 			Listen:      "127.0.0.1:8787",
 			Upstream:    &url.URL{Scheme: "https", Host: "api.openai.com", Path: "/v1"},
-			MaxAttempts: continuation.DefaultMaxAttempts, MinInterval: time.Second, Usage: "one", LogFormat: "text", Questions: "mode", Untouched: "mode",
+			MaxAttempts: continuation.DefaultLimits().MaxAttempts, MinInterval: time.Second, Usage: "one", LogFormat: "text", Questions: "mode", Untouched: "mode",
 			TodoTools: []string{}, CORS: []string{}, Hosts: []string{}, patience: 10 * time.Second, bodyPatience: bodyPatience,
 		}
 		change(&c)
