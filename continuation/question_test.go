@@ -50,8 +50,8 @@ func TestEvaluateQuestion(t *testing.T) {
 		"paused":                      {func(i *in) { i.State.Paused = continuation.Pause{Since: noon} }, continuation.ReasonPaused},
 		"in the background":           {func(i *in) { i.Background = continuation.Background{Unfinished: 1, Oldest: noon} }, continuation.ReasonBackground},
 		"claimed":                     {func(i *in) { i.State.Claim = continuation.Claim{Token: 1} }, continuation.ReasonActive},
-		"attempts used up":            {func(i *in) { i.State.Attempts = continuation.DefaultMaxAttempts }, continuation.ReasonMaxAttempts},
-		"too often in a user turn":    {func(i *in) { i.State.Continuations = continuation.DefaultMaxWithoutProgress }, continuation.ReasonWithoutProgress},
+		"attempts used up":            {func(i *in) { i.State.Attempts = continuation.DefaultLimits().MaxAttempts }, continuation.ReasonMaxAttempts},
+		"too often in a user turn":    {func(i *in) { i.State.Continuations = continuation.DefaultLimits().MaxWithoutProgress }, continuation.ReasonWithoutProgress},
 		"tokens used up":              {func(i *in) { i.State.Tokens = 1000 }, continuation.ReasonTokenBudget},
 		"too soon":                    {func(i *in) { i.State.LastPrompt = noon.Add(-time.Nanosecond) }, continuation.ReasonTooSoon},
 	} {
