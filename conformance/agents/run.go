@@ -20,7 +20,7 @@ import (
 const task = "Build a small web page about tea: index.html, style.css and README.md. Keep a todo list."
 
 // patience is how long an agent may take.
-const patience = 2 * time.Minute
+const patience = 3 * time.Minute
 
 // runner runs agents.
 type runner struct {
