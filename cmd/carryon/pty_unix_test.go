@@ -5,6 +5,10 @@ package main
 import (
 	"bufio"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/creack/pty"
@@ -32,6 +36,25 @@ func TestRunLeavesTheTerminalToTheAgent(t *testing.T) {
 	readUntil(t, screen, "got ")
 	assert.Equal(t, "carryon: the agent never used carryon: 0 requests (to point it there, set its base URL to that of a carryon proxy)\r\n", readUntil(t, screen, "carryon"))
 	assert.Equal(t, 5, codeOf(t, p.Wait()))
+}
+
+// Where somebody watches the agent, or the agent goes on by itself, carryon says before the agent starts that it is hardly needed.
+func TestRunTellsWhereItIsNotNeeded(t *testing.T) {
+	t.Parallel()
+	p := program(t, "run", "--", "codex", "/goal finish the parser")
+	p.Env = slices.DeleteFunc(p.Env, func(variable string) bool { return strings.HasPrefix(variable, "CARRYON_MODE=") })
+	agent := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(agent, "codex"), []byte("#!/bin/sh\necho the agent starts\n"), 0o700)) //nolint:gosec // it is run
+	p.Env = append(p.Env, "PATH="+agent+":"+os.Getenv("PATH"))
+	terminal, err := pty.Start(p)
+	require.NoError(t, err)
+	defer terminal.Close()
+	out, _ := io.ReadAll(terminal) // which ends with an error of the terminal
+	require.NoError(t, p.Wait())
+	told, _, started := strings.Cut(string(out), "the agent starts")
+	assert.True(t, started, string(out))
+	assert.Contains(t, told, "standard mode, because somebody at the terminal can answer the agent (-mode overrules it); a strong model seldom needs carryon then")
+	assert.Contains(t, told, "Codex goes on by itself until its goal is reached: carryon is not needed for that.")
 }
 
 // On a terminal, a bar shows how far the audit is. It is gone at the end.

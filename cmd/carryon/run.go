@@ -151,7 +151,7 @@ func (c *runConfig) chooseMode(how agent.Mode, terminal bool) {
 		return
 	}
 	mode := proxy.ModeYOLO
-	var why string
+	var why, need string
 	switch {
 	case how.Unattended:
 		why = "the agent was told to act without asking"
@@ -161,9 +161,10 @@ func (c *runConfig) chooseMode(how agent.Mode, terminal bool) {
 		why = "standard input is no terminal, so nobody can answer the agent"
 	default:
 		mode, why = proxy.ModeStandard, "somebody at the terminal can answer the agent"
+		need = "; a strong model seldom needs carryon then"
 	}
 	c.proxy.Mode = mode
-	c.say(fmt.Sprintf("%s mode, because %s (-mode overrules it)", mode, why))
+	c.say(fmt.Sprintf("%s mode, because %s (-mode overrules it)%s", mode, why, need))
 }
 
 // userOf returns where the user's settings are.
