@@ -289,5 +289,14 @@ func TestRejectedPauseWithoutText(t *testing.T) {
 		require.Len(t, got.requests, 2)
 		assert.Equal(t, []string{"edit_file" + `{"path":"parser.go"}`}, got.message.shown())
 		assert.NotContains(t, string(got.requests[1].Body), `{"type":"text","text":""}`)
+		assert.Contains(t, string(got.requests[1].Body), `"is_error":true`)
 	})
+}
+
+// The container of the caller's own turn, in which code has run, stays known to the caller.
+func TestContainerOfTheFirstTurn(t *testing.T) {
+	t.Parallel()
+	own := began("") + text("0", wiretest.Plan) + strings.Replace(ended("end_turn"), `"stop_sequence":null`, `"stop_sequence":null,"container":{"id":"c1"}`, 1)
+	got := ask{turns: []fakellm.Turn{fakellm.Raw(own), fakellm.Text("So.")}}.play(t, true)
+	assert.Equal(t, 1, strings.Count(got.raw, `"container":{"id":"c1"}`), got.raw)
 }

@@ -291,3 +291,13 @@ func TestReasoningOfAPauseIsNotShown(t *testing.T) {
 		assert.NotContains(t, got.Body, "Hm.")
 	})
 }
+
+// No notice is added to a refusal, which is no text.
+func TestNoticeIsNotAddedToARefusal(t *testing.T) {
+	t.Parallel()
+	s := wiretest.NewScene(t, wiretest.TwoTodos)
+	refused := fakellm.Turn{}.Refusal("I can't do that.").AndCall("todo_pause", `{"reason":"`+wiretest.Blocked+`"}`)
+	answer, got := respond(t, s, responsesBody(true), fakellm.Text(wiretest.Plan), refused)
+	assert.Len(t, answer.items, 2, got.Body)
+	assert.NotContains(t, got.Body, "Task paused")
+}
