@@ -46,7 +46,7 @@ func (mw *Middleware) Begin(ctx context.Context, r adapter.Request) (*Call, Outc
 	}
 	c.recordUserTurn(&r)
 	c.rememberList()
-	if mw.options.pauseTool == PauseToolAlways && !mw.options.dryRun && !c.env.session.heldOut && c.env.request.takesPause &&
+	if mw.options.pauseTool == PauseToolAlways && !c.env.session.rules.DryRun && !c.env.session.heldOut && c.env.request.takesPause &&
 		c.env.session.settings().TodoContinuation {
 		c.additions.PauseTool = adapter.NewPauseTool(r.StrictTools)
 	}
@@ -61,7 +61,8 @@ func newCall(ctx context.Context, mw *Middleware, r *adapter.Request) *Call {
 	c := &Call{env: callEnv{mw: mw, request: traitsOf(r), cancel: canceller{caller: ctx, ctx: ctx}}}
 	c.decider.fixed = r.FixedPrefix
 	name := mw.session(ctx)
-	c.env.session.heldOut = mw.options.holdsOut(name)
+	c.env.session.rules = mw.rules.Load()
+	c.env.session.heldOut = c.env.session.rules.holdsOut(name)
 	c.env.session.store, c.env.session.key = &mw.sessions, keyOf(ctx, name, r)
 	c.turn.Session, c.turn.reader.text.transcript = name, &c.text
 	if r.Reasoning {

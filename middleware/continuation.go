@@ -18,7 +18,7 @@ import (
 // deadlinesOf returns the deadlines of a continuation that is about to be sent.
 func (c *Call) deadlinesOf(k *adapter.Continuation) *deadlines {
 	ctx := c.startTurn(scope.WithTurn(c.env.cancel.ctx, scope.TurnID(k.TurnID)))
-	return newDeadlines(ctx, c.env.mw.drain.begun, c.env.mw.options.clock, &c.env.mw.options.limits, c.env.patience)
+	return newDeadlines(ctx, c.env.mw.drain.begun, c.env.mw.options.clock, &c.env.session.rules.Limits, c.env.patience)
 }
 
 // endContinuation releases the claim of a continuation, and says how it ended.
@@ -236,7 +236,7 @@ func (c *Call) tryAgain(err error) bool {
 	n.failure, n.notBefore = err, time.Time{}
 	pause := retryOf(err).After
 	if n.failed == maxTries-1 {
-		pause = max(pause, lastTryIntervals*c.env.mw.options.limits.MinInterval)
+		pause = max(pause, lastTryIntervals*c.env.session.rules.Limits.MinInterval)
 	}
 	if pause > 0 {
 		n.notBefore = c.env.mw.options.clock.Now().Add(pause)

@@ -64,13 +64,13 @@ func (d *decider) mayGoOn() bool {
 }
 
 func (d *decider) goesOnAfter(ev *continuation.Evaluation) bool {
-	return !d.env.mw.options.dryRun && (ev.Continue || ev.Reason == continuation.ReasonTooSoon)
+	return !d.env.session.rules.DryRun && (ev.Continue || ev.Reason == continuation.ReasonTooSoon)
 }
 
 // canSend reports whether a continuation could be sent at once if the decision were
 // taken now.
 func (d *decider) canSend() bool {
-	return d.env.mw.options.gate == nil && !d.env.mw.options.dryRun && !d.env.session.heldOut && !d.env.mw.drain.hasBegun() && d.askedPause() <= 0 && d.env.patience.hasTimeFor(0)
+	return d.env.mw.options.gate == nil && !d.env.session.rules.DryRun && !d.env.session.heldOut && !d.env.mw.drain.hasBegun() && d.askedPause() <= 0 && d.env.patience.hasTimeFor(0)
 }
 
 // conclude reports an evaluation, and keeps it as the last one if another may follow.
@@ -84,7 +84,7 @@ func (d *decider) conclude(ev *continuation.Evaluation) {
 	}
 	d.env.record(func(o *Outcome) { o.decided(ev, d.turn.reader.finish, cause) })
 	if report := &d.env.mw.options.report; len(report.observers) > 0 { // the event is too large to make it for nobody
-		report.decided(d.env.cancel.caller, Decision{TurnID: d.turn.TurnID, Evaluation: *ev, DryRun: d.env.mw.options.dryRun, Holdout: d.env.session.heldOut, Err: cause})
+		report.decided(d.env.cancel.caller, Decision{TurnID: d.turn.TurnID, Evaluation: *ev, DryRun: d.env.session.rules.DryRun, Holdout: d.env.session.heldOut, Err: cause})
 	}
 	if ev.Reason == continuation.ReasonBrokeOff {
 		d.cancelled()
@@ -213,7 +213,7 @@ func (d *decider) gather(j *judgment) {
 // known puts into the input what is known without asking anybody.
 func (d *decider) known(in *continuation.Input) {
 	in.Settings, in.Turn = d.env.session.settings(), d.facts()
-	in.Limits, in.Handback, in.ShortMessage = d.env.mw.options.limits, d.env.mw.options.handback, d.env.request.shortMessage
+	in.Limits, in.Handback, in.ShortMessage = d.env.session.rules.Limits, d.env.session.rules.Handback, d.env.request.shortMessage
 	in.Waited, in.State.Touched = d.waited, d.env.hasWrittenList()
 	if d.env.hasShortLoop() {
 		in.Limits.MaxAttempts = 1
@@ -421,7 +421,7 @@ func (d *decider) readBackground() bool {
 	}
 	var work asynctask.Pending
 	err := d.env.askTasks(d.env.cancel.ctx, func(ctx context.Context) (err error) {
-		work, err = tasks.Pending(ctx, d.turn.Session, d.env.mw.options.limits.MaxTaskAge)
+		work, err = tasks.Pending(ctx, d.turn.Session, d.env.session.rules.Limits.MaxTaskAge)
 		return err
 	})
 	if err != nil {
@@ -507,7 +507,7 @@ func (p *pauses) pause(reason string) {
 	p.result = &result
 	p.decider.env.record(func(o *Outcome) { o.Reason, o.Paused = continuation.ReasonPaused, &result })
 	p.decider.env.mw.options.report.paused(p.decider.env.cancel.caller, Paused{TurnID: p.decider.turn.TurnID, Result: result})
-	if p.decider.turn.Session == "" || p.decider.env.mw.options.dryRun {
+	if p.decider.turn.Session == "" || p.decider.env.session.rules.DryRun {
 		return
 	}
 	if p.decider.list.todos == nil {
@@ -624,7 +624,7 @@ func (d *decider) mayAsk() bool {
 // readTodos asks the todo source, which may fail, panic or be too slow.
 func (d *decider) readTodos() {
 	source := &d.env.mw.source
-	ctx, limit := scope.WithSession(d.env.cancel.derive(), d.turn.Session), d.env.mw.options.limits.TodoTimeout
+	ctx, limit := scope.WithSession(d.env.cancel.derive(), d.turn.Session), d.env.session.rules.Limits.TodoTimeout
 	if source.shared {
 		limit = min(limit, d.env.session.timeLeft())
 		limited, done := d.env.session.limitWait(ctx)

@@ -73,11 +73,11 @@ func (s *callEnv) storeReason() continuation.Reason {
 
 // hasShortLoop reports whether the call may have only one continuation in a row; see
 // [adapter.Request].ShortLoop.
-func (s *callEnv) hasShortLoop() bool { return s.request.shortLoop && !s.mw.options.attemptsSet }
+func (s *callEnv) hasShortLoop() bool { return s.request.shortLoop && !s.session.rules.attemptsSet }
 
 // firstOutcome is the outcome of a call that has only begun.
 func (s *callEnv) firstOutcome() Outcome {
-	return Outcome{Session: s.session.name(), Turns: 1, DryRun: s.mw.options.dryRun, Holdout: s.session.heldOut}
+	return Outcome{Session: s.session.name(), Turns: 1, DryRun: s.session.rules.DryRun, Holdout: s.session.heldOut}
 }
 
 // record changes the outcome.

@@ -119,6 +119,19 @@ func ExampleWithClosingQuestion() {
 	// 2 turns, 1 continuation: The continuation called a tool, so it is the program's turn
 }
 
+// A program that reads its configuration again changes the rules of later calls.
+func ExampleMiddleware_SetRules() {
+	mw := middleware.New(buildTodos)
+	rules := mw.Rules()
+	rules.Holdout = 1.5
+	fmt.Println(mw.SetRules(rules))
+	rules.Holdout, rules.Limits.MaxAttempts = 0.5, 2
+	fmt.Println(mw.SetRules(rules), mw.Rules().Limits.MaxAttempts)
+	// Output:
+	// middleware: the holdout's share 1.5 is not between 0 and 1
+	// <nil> 2
+}
+
 // Replicas that share an engine share the state of sessions. This engine is in memory;
 // real replicas use one of carryon/stores/redis or carryon/stores/postgres.
 func ExampleWithRecords() {

@@ -19,6 +19,7 @@ import (
 // is safe for concurrent use and can be shared by any number of clients.
 type Middleware struct {
 	options      options
+	rules        atomic.Pointer[callRules] // of the calls that begin
 	prompter     *prompt.Prompter
 	source       todoSource
 	sessions     sessionStore
@@ -34,16 +35,17 @@ func New(todos todo.Provider, opts ...Option) *Middleware {
 	if isNil(todos) {
 		panic("carryon/middleware: nil todo provider")
 	}
-	o := newOptions(opts)
+	o, rules := newOptions(opts)
 	prompter, err := prompt.New(o.templates)
 	if err != nil {
 		panic("carryon/middleware: " + err.Error())
 	}
 	mw := &Middleware{options: o, prompter: prompter, drain: newDrain()}
+	mw.rules.Store(rules)
 	mw.source.use(todos, &mw.plugins)
 	mw.sessions.options, mw.sessions.store = &mw.options, o.store
 	if o.store == nil {
-		mw.sessions.store = session.NewMemoryStore(o.limits.MaxSessions, o.limits.SessionLife, o.clock.Now)
+		mw.sessions.store = session.NewMemoryStore(rules.Limits.MaxSessions, rules.Limits.SessionLife, o.clock.Now)
 	}
 	return mw
 }
@@ -164,9 +166,8 @@ func (mw *Middleware) passed(ctx context.Context, r *adapter.Request, reason con
 
 // outcomeOf returns the outcome of a call that carryon leaves alone.
 func (mw *Middleware) outcomeOf(session string, reason continuation.Reason) Outcome {
-	return Outcome{
-		Session: session, Turns: 1, Reason: reason, DryRun: mw.options.dryRun, Holdout: mw.options.holdsOut(session), Ended: true,
-	}
+	rules := mw.rules.Load()
+	return Outcome{Session: session, Turns: 1, Reason: reason, DryRun: rules.DryRun, Holdout: rules.holdsOut(session), Ended: true}
 }
 
 // isNested reports whether another carryon, in another process, has sent the request

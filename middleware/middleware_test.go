@@ -599,3 +599,73 @@ func TestOutcomeSaysThatTheUserWrote(t *testing.T) {
 		})
 	}
 }
+
+// The rules change for the calls that begin after that.
+func TestRulesAreChangedBetweenCalls(t *testing.T) {
+	t.Parallel()
+	s := newSetup([]sdkAnswer{says("One:"), calls(edit("1")), says("Two:"), says("Three:"), says("Four:"), says("Five:")})
+	change := func(change func(*middleware.Rules)) {
+		rules := s.mw.Rules()
+		change(&rules)
+		require.NoError(t, s.mw.SetRules(rules))
+	}
+	ask := func(user string) middleware.Outcome {
+		_, outcome, err := s.answer(continuation.WithUserTurn(inSession(t, "s"), user))
+		require.NoError(t, err)
+		return outcome
+	}
+	assert.Equal(t, 1, ask("1").Attempts)
+	change(func(r *middleware.Rules) { r.DryRun = true })
+	assert.True(t, ask("2").DryRun)
+	change(func(r *middleware.Rules) { r.DryRun, r.Holdout = false, 1 })
+	assert.Equal(t, continuation.ReasonHoldout, ask("3").Reason)
+	change(func(r *middleware.Rules) { r.Holdout, r.Limits.MaxAttempts = 0, 1 })
+	last := ask("4")
+	assert.Equal(t, 1, last.Attempts)
+	assert.Equal(t, continuation.ReasonMaxAttempts, last.Reason)
+}
+
+// A call that has begun is decided by one set of rules to its end.
+func TestACallKeepsItsRules(t *testing.T) {
+	t.Parallel()
+	s := newSetup([]sdkAnswer{says("One:"), calls(edit("1"))})
+	call := begin(inSession(t, "s"), s.mw, describe(fixTheBuild))
+	require.NoError(t, s.mw.SetRules(middleware.Rules{DryRun: true}))
+	assert.False(t, call.Outcome().DryRun)
+	later := begin(inSession(t, "t"), s.mw, describe(fixTheBuild))
+	assert.True(t, later.Outcome().DryRun)
+	call.Abort(errors.New("not sent"))
+	later.Abort(errors.New("not sent"))
+}
+
+func TestWrongRulesChangeNothing(t *testing.T) {
+	t.Parallel()
+	mw := middleware.New(todo.Static(), middleware.WithHoldout(0.5))
+	before := mw.Rules()
+	require.ErrorContains(t, mw.SetRules(middleware.Rules{Holdout: 2}), "middleware: the holdout's share 2 is not between 0 and 1")
+	require.ErrorContains(t, mw.SetRules(middleware.Rules{Limits: continuation.Limits{MaxAttempts: -2}}), "MaxAttempts is negative")
+	require.ErrorContains(t, mw.SetRules(middleware.Rules{Handback: continuation.Handback{Questions: 9}}), "middleware: ")
+	assert.Equal(t, before, mw.Rules())
+	require.NoError(t, mw.SetRules(middleware.Rules{Limits: continuation.Limits{MaxSessions: 7}}))
+	assert.Equal(t, before.Limits.MaxSessions, mw.Rules().Limits.MaxSessions, "the store was made for that many")
+}
+
+// A session whose hash lies between the two shares changes its group; all others stay.
+func TestAnotherShareMovesTheFewestSessions(t *testing.T) {
+	t.Parallel()
+	mw := middleware.New(todo.Static(), middleware.WithHoldout(0.3))
+	held := func() []bool {
+		all := make([]bool, 2000)
+		for i := range all {
+			ctx, outcomes := middleware.Capture(inSession(t, fmt.Sprintf("conversation-%d", i)))
+			mw.Pass(ctx, continuation.ReasonPath)
+			all[i] = outcomes.Last().Holdout
+		}
+		return all
+	}
+	low := held()
+	require.NoError(t, mw.SetRules(middleware.Rules{Holdout: 0.6}))
+	assert.Equal(t, arms(t, 0.6), held())
+	require.NoError(t, mw.SetRules(middleware.Rules{Holdout: 0.3}))
+	assert.Equal(t, low, held(), "back in the groups that they had")
+}

@@ -2,8 +2,6 @@ package middleware
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -32,13 +30,11 @@ type options struct {
 	content bool         // whether texts may be logged
 	clock   clock.Clock
 
-	limits      continuation.Limits
-	attemptsSet bool // the program has set MaxAttempts
-	templates   continuation.Templates
-	approval    continuation.ApprovalMode
-	settings    *Settings
-	handback    continuation.Handback
-	usage       UsageMode
+	rules     Rules // with which the Middleware begins
+	templates continuation.Templates
+	approval  continuation.ApprovalMode
+	settings  *Settings
+	usage     UsageMode
 
 	sessionKey func(context.Context) string
 	engine     records.Records // that processes share; nil for none
@@ -47,8 +43,6 @@ type options struct {
 	// Which calls are continued, if any.
 	toolless bool
 	asks     bool // whether anything is open, where there is no list
-	dryRun   bool
-	holdout  float64 // the part of all sessions that is never continued
 	gate     func(context.Context, NextTurn) error
 
 	policy    pause.Policy // nil for the default
@@ -63,7 +57,7 @@ type options struct {
 }
 
 // newOptions applies the options to the defaults. It panics if one is misused.
-func newOptions(opts []Option) options {
+func newOptions(opts []Option) (options, *callRules) {
 	o := options{clock: clock.System()}
 	o.approval, o.notice = continuation.ApprovalDefault, pause.ShortNotice
 	for _, option := range opts {
@@ -71,20 +65,18 @@ func newOptions(opts []Option) options {
 			option(&o)
 		}
 	}
-	o.attemptsSet = o.limits.MaxAttempts != 0
-	limits, err := o.limits.WithDefaults()
+	rules, err := callRulesOf(o.rules)
 	if err != nil {
 		o.refuse("%w", err)
 	}
 	if o.err != nil {
 		panic("carryon/" + o.err.Error())
 	}
-	o.limits = limits
 	values := continuation.DefaultValues()
 	values.ApprovalMode = o.approval
-	o.settings = newSettings(values, limits.MaxSessions)
+	o.settings = newSettings(values, rules.Limits.MaxSessions)
 	if o.engine != nil {
-		o.store = session.NewSharedStore(o.engine, limits.SessionLife)
+		o.store = session.NewSharedStore(o.engine, rules.Limits.SessionLife)
 		o.settings.store = o.store
 	}
 	o.sharedTasks = areShared(o.tasks)
@@ -94,7 +86,7 @@ func newOptions(opts []Option) options {
 		o.report.logFailed = log.failed
 		o.report.observers = append(o.report.observers, log.observer())
 	}
-	return o
+	return o, rules
 }
 
 // pausePolicy returns the policy that judges a model's reasons for pausing.
@@ -122,7 +114,7 @@ func check(ok bool, set Option, format string, args ...any) Option {
 
 // WithLimits sets the budgets. Zero fields keep their defaults.
 func WithLimits(limits continuation.Limits) Option {
-	return func(o *options) { o.limits = limits }
+	return func(o *options) { o.rules.Limits = limits }
 }
 
 // WithTemplates replaces the texts of the prompt. An empty text keeps the built-in
@@ -256,18 +248,13 @@ func WithToollessCalls() Option {
 // to the user: questions, and turns beside the work on the list. By default the approval
 // mode of the session decides; see [continuation.Handback].
 func WithHandback(h continuation.Handback) Option {
-	return func(o *options) {
-		if err := h.Check(); err != nil {
-			o.refuse("%w", err)
-		}
-		o.handback = h
-	}
+	return func(o *options) { o.rules.Handback = h }
 }
 
 // WithDryRun makes carryon take and report every decision and act on none: it sends
 // no continuation, does not wait, and does not change the state of a session.
 func WithDryRun() Option {
-	return func(o *options) { o.dryRun = true }
+	return func(o *options) { o.rules.DryRun = true }
 }
 
 // WithTasks tells the model about the background tasks of an asynctask.Manager. The
@@ -348,17 +335,7 @@ const (
 // share only adds sessions. Calls without a session name are never held out, because
 // nothing ties them to the later calls of their conversation.
 func WithHoldout(share float64) Option {
-	return check(share >= 0 && share <= 1, func(o *options) { o.holdout = share }, "the holdout's share %v is not between 0 and 1", share)
-}
-
-// holdsOut reports whether the session of that name belongs to the control group.
-func (o *options) holdsOut(name string) bool {
-	if o.holdout == 0 || name == "" {
-		return false
-	}
-	sum := sha256.Sum256([]byte("carryon/holdout/" + name))
-	const range53 = 1 << 53 // the integers below it are exact as a float64
-	return float64(binary.BigEndian.Uint64(sum[:])%range53) < o.holdout*range53
+	return func(o *options) { o.rules.Holdout = share }
 }
 
 // watchIf starts a stopwatch if an observer wants to know.

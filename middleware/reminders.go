@@ -68,7 +68,7 @@ func (r *reminders) attachments(t *turn) []adapter.Attachment {
 
 // mayAttach reports whether the call may tell the model of background tasks.
 func (r *reminders) mayAttach() bool {
-	return r.env.mw.options.tasks != nil && r.env.request.attachable != nil && !r.env.mw.options.dryRun
+	return r.env.mw.options.tasks != nil && r.env.request.attachable != nil && !r.env.session.rules.DryRun
 }
 
 // summaryInSystem reports whether the request has the status summary behind its

@@ -77,6 +77,7 @@ const loopPrefix = "\x00loop/"
 // sessionHandle is a call's handle on the state of its session.
 type sessionHandle struct {
 	store      *sessionStore
+	rules      *callRules
 	key        string                 // of the state in the store; "" if the call itself holds the state
 	local      *continuation.State    // the state, if the call holds it and has changed it
 	pretended  *arrival               // the arrival that a dry run does not store
@@ -134,7 +135,7 @@ func (h *sessionHandle) registerUserTurn(ctx context.Context, r *adapter.Request
 		return nil // there is only this call, and it is in one user turn
 	}
 	arrives := h.arrivalOf(ctx, r)
-	if h.store.options.dryRun {
+	if h.rules.DryRun {
 		pretended := arrives // a copy, so that only dry runs allocate
 		h.pretended = &pretended
 		state, err := h.load(ctx)
@@ -222,7 +223,7 @@ func (h *sessionHandle) saw(s continuation.State) {
 
 // update changes the state; a dry run only pretends to.
 func (h *sessionHandle) update(ctx context.Context, f func(continuation.State) continuation.State) error {
-	if h.key != "" && !h.store.options.dryRun {
+	if h.key != "" && !h.rules.DryRun {
 		state, err := h.updateStore(ctx, f)
 		if err == nil {
 			h.saw(state)
@@ -230,7 +231,7 @@ func (h *sessionHandle) update(ctx context.Context, f func(continuation.State) c
 		return err
 	}
 	state, err := h.load(ctx)
-	if next := f(state); next != state && !h.store.options.dryRun {
+	if next := f(state); next != state && !h.rules.DryRun {
 		h.local = &next
 	}
 	return err
@@ -239,7 +240,7 @@ func (h *sessionHandle) update(ctx context.Context, f func(continuation.State) c
 // updateDetached is update for something that must be stored even if the call has
 // ended.
 func (h *sessionHandle) updateDetached(ctx context.Context, f func(continuation.State) continuation.State) error {
-	if h.key == "" || h.store.options.dryRun {
+	if h.key == "" || h.rules.DryRun {
 		return h.update(ctx, f)
 	}
 	_, err := h.updateStore(context.WithoutCancel(ctx), f)
@@ -250,7 +251,7 @@ func (h *sessionHandle) updateDetached(ctx context.Context, f func(continuation.
 // not. It reports nothing, because a claim may be released where observers must not
 // run. If the caller does not wait for it, it has the store's whole time limit.
 func (h *sessionHandle) release(ctx context.Context, waits bool, f func(continuation.State) continuation.State) storeAnswer {
-	if h.key == "" || h.store.options.dryRun {
+	if h.key == "" || h.rules.DryRun {
 		return storeAnswer{err: h.update(ctx, f)}
 	}
 	ctx = context.WithoutCancel(ctx)
@@ -261,7 +262,7 @@ func (h *sessionHandle) release(ctx context.Context, waits bool, f func(continua
 	if waits {
 		return h.askStore(ctx, update)
 	}
-	limited, cancel := context.WithTimeout(ctx, h.store.options.limits.StoreTimeout)
+	limited, cancel := context.WithTimeout(ctx, h.rules.Limits.StoreTimeout)
 	defer cancel()
 	return h.askWithin(ctx, limited, update)
 }
@@ -345,7 +346,7 @@ func (w *storeWait) add(began time.Time) {
 
 // timeLeft returns how long the turn may still wait.
 func (h *sessionHandle) timeLeft() time.Duration {
-	return h.store.options.limits.StoreTimeout - time.Duration(h.waited.micros.Load())*time.Microsecond
+	return h.rules.Limits.StoreTimeout - time.Duration(h.waited.micros.Load())*time.Microsecond
 }
 
 // limitWait returns a ctx that ends once the turn has waited for as long as it may, in
