@@ -123,7 +123,7 @@ func rootAction(_ context.Context, c *cli.Command) error {
 // run every hundred requests and take a tenth of their time. With a much larger one,
 // requests would use memory that is no longer in the processor's caches. The
 // allocation is never touched, so it takes no physical memory.
-const heapFloor = 4 << 20
+const heapFloor = 16 << 20
 
 func proxyCommand(stderr io.Writer) *cli.Command {
 	var c proxy.Config
@@ -132,7 +132,7 @@ func proxyCommand(stderr io.Writer) *cli.Command {
 		Usage: "run a proxy in front of a model endpoint, for programs in any language",
 		Description: "Clients change only their base URL, to http://127.0.0.1:8787/v1. carryon forwards their API keys.\n" +
 			"The page http://127.0.0.1:8787/debug/carryon shows what carryon did with the latest requests.",
-		Flags:           append([]cli.Flag{c.ListenFlag(proxy.DefaultAddress), c.UpstreamFlag("")}, c.Flags()...),
+		Flags:           append([]cli.Flag{c.ListenFlag(proxy.DefaultAddress), c.UpstreamFlag(""), c.SettingsFlag()}, c.Flags()...),
 		HideHelpCommand: true,
 		Action: func(ctx context.Context, command *cli.Command) error {
 			if command.Args().Present() {

@@ -40,9 +40,16 @@ func TestDockerfile(t *testing.T) {
 	assert.Equal(t, []string{"nonroot:nonroot"}, all["USER"])
 	help, err := program(t, "proxy", "-h").Output()
 	require.NoError(t, err)
-	require.Len(t, all["ENV"], 1)
-	name, address, _ := strings.Cut(all["ENV"][0], "=")
-	assert.Contains(t, string(help), "[$"+name+"]")
+	set := make(map[string]string)
+	for _, variable := range all["ENV"] {
+		name, value, _ := strings.Cut(variable, "=")
+		assert.Contains(t, string(help), "[$"+name+"]")
+		set[name] = value
+	}
+	address := set["CARRYON_LISTEN"]
+	drain, err := time.ParseDuration(set["CARRYON_DRAIN_TIMEOUT"])
+	require.NoError(t, err)
+	assert.Less(t, drain, 10*time.Second, "docker stop kills then")
 	assert.Equal(t, []string{strings.TrimPrefix(address, ":")}, all["EXPOSE"])
 }
 

@@ -136,7 +136,7 @@ func TestJSONLogIsOnlyJSON(t *testing.T) {
 	t.Parallel()
 	redis := miniredis.RunT(t)
 	upstream := carryontest.NewServer(t, carryontest.Text("Next, I will write style.css."), carryontest.Call("write_file", "{}"), carryontest.Text("Later."))
-	p := program(t, "proxy", "-listen", "127.0.0.1:0", "-upstream", upstream.URL(), "-log", "json", "-v", "-state", "redis://"+redis.Addr())
+	p := program(t, "proxy", "-listen", "127.0.0.1:0", "-upstream", upstream.URL(), "-log", "json", "-log-level", "debug", "-drain-timeout", "5s", "-state", "redis://"+redis.Addr())
 	stderr, err := p.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, p.Start())
@@ -186,7 +186,7 @@ func TestJSONLogIsOnlyJSON(t *testing.T) {
 	send()
 	until("request")
 	require.NoError(t, p.Process.Signal(os.Interrupt))
-	assert.InDelta(t, 10, until("stopping")["patience_s"], 0)
+	assert.InDelta(t, 5, until("stopping")["drain_timeout_seconds"], 0)
 	for read() {
 		continue
 	}

@@ -56,8 +56,8 @@ func runCommand(stderr io.Writer) *cli.Command {
 			if !command.Args().Present() {
 				return usageError{errors.New("there is no command to run: carryon run [flags] -- COMMAND [arguments]")}
 			}
-			if c.logFile == "" && (command.IsSet("v") || command.IsSet("log")) {
-				c.say("-v and -log have no effect without -log-file, because the agent uses the terminal")
+			if c.logFile == "" && (command.IsSet("v") || command.IsSet("log") || command.IsSet("log-level")) {
+				c.say("-v, -log and -log-level have no effect without -log-file, because the agent uses the terminal")
 			}
 			return c.run(ctx, command.Args().Slice(), command.IsSet("upstream"))
 		},

@@ -392,7 +392,7 @@ func TestRunLeavesTheFlagsOfTheCommand(t *testing.T) {
 
 func TestRunTellsOfFlagsWithoutEffect(t *testing.T) {
 	t.Parallel()
-	const note = "carryon: -v and -log have no effect without -log-file, because the agent uses the terminal\n"
+	const note = "carryon: -v, -log and -log-level have no effect without -log-file, because the agent uses the terminal\n"
 	for _, args := range []string{"-v", "-log json"} {
 		out, err := program(t, strings.Fields("run "+args+" -- true")...).CombinedOutput()
 		require.NoError(t, err)

@@ -122,13 +122,13 @@ type sides struct {
 	withoutIt, withIt, model *process // the two proxies, and the model
 }
 
-// open starts the processes and connects to them.
-func open(command string, connections int) *sides {
+// open starts the processes and connects to them. base is the path of the upstream's base URL.
+func open(command, base string, connections int) *sides {
 	self, err := os.Executable()
 	must(err)
 	upstream := start(self, "-part", modelPart)
 	bare := start(self, "-part", barePart, "-upstream", upstream.address)
-	carried := start(command, "proxy", "-listen", "127.0.0.1:0", "-upstream", upstream.address+"/v1")
+	carried := start(command, "proxy", "-listen", "127.0.0.1:0", "-upstream", upstream.address+base)
 	s := &sides{withoutIt: bare, withIt: carried, model: upstream}
 	for range connections {
 		s.bare, s.carried = append(s.bare, dial(bare.address)), append(s.carried, dial(carried.address))

@@ -37,6 +37,15 @@ type protocolBench struct {
 // always returns a path that is the same for every kind of answer.
 func always(path string) func(string) string { return func(string) string { return path } }
 
+// open starts the processes. The base URL of the upstream has a version where the paths have none of their own.
+func (p protocolBench) open(command string, connections int) *sides {
+	base := "/v1"
+	if strings.HasPrefix(p.path(oneEvent), "beta/") {
+		base = ""
+	}
+	return open(command, base, connections)
+}
+
 // posted returns the bytes of a request for a kind of answer.
 func (p protocolBench) posted(kind string, t task) []byte {
 	return posted(p.path(kind), p.request(kind, t))
@@ -51,7 +60,7 @@ const (
 
 // firstByte measures by how much the proxy delays the first byte of a stream.
 func (p protocolBench) firstByte(command string, pairs int) result {
-	lines := open(command, 1)
+	lines := p.open(command, 1)
 	defer lines.close()
 	request := p.posted(oneEvent, shortTask)
 	_, added := compareTimes(
@@ -64,7 +73,7 @@ func (p protocolBench) firstByte(command string, pairs int) result {
 
 // events compares the CPU time of long streams, each of whose events is flushed.
 func (p protocolBench) events(command string, pairs int) result {
-	lines := open(command, 1)
+	lines := p.open(command, 1)
 	defer lines.close()
 	request := p.posted(manyEvents, shortTask)
 	return atMost(1.25, lines.compareCPU(pairs, func(l *line) { runTimes(4, func() { l.whole(request) }) }))
@@ -72,7 +81,7 @@ func (p protocolBench) events(command string, pairs int) result {
 
 // answers compares the CPU time of the answers to clients that ask at the same time.
 func (p protocolBench) answers(command string, t task, limit float64, pairs int) result {
-	lines := open(command, 8)
+	lines := p.open(command, 8)
 	defer lines.close()
 	request := p.posted(wholeOne, t)
 	return atMost(limit, lines.compareCPU(pairs, func(l *line) { runTimes(8, func() { l.whole(request) }) }))

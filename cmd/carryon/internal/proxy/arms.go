@@ -157,8 +157,8 @@ func (a *arm) show(c *Config) shownArm {
 // compare compares both arms of the holdout. Without one, and in a dry run, which
 // continues neither arm, there is nothing to compare.
 func (f *figures) compare(c *Config) *comparison {
-	share, err := c.holdout()
-	if err != nil || share == 0 || c.DryRun {
+	share, err := c.rules().share()
+	if err != nil || share == 0 || c.rules().DryRun {
 		return nil
 	}
 	a, b := f.arms(share)

@@ -4,7 +4,7 @@ import "sync"
 
 // bufferSize is the size in bytes of the copy buffer of an answer. It is small,
 // because events are small and every open stream has a buffer.
-const bufferSize = 16 << 10
+const bufferSize = 8 << 10
 
 // buffers is a pool of copy buffers. Without it, the buffer would be half of the
 // memory that a request allocates.

@@ -4,15 +4,15 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
-	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/wire/protocols"
 	"github.com/carryon-go/carryon/middleware"
 )
@@ -20,28 +20,23 @@ import (
 // Config is the configuration of a proxy. The zero value is not usable:
 // [Config.Flags] sets the defaults.
 type Config struct {
-	Listen        string   // address
-	Upstream      *url.URL // base URL of the endpoint
-	Routes        []Route  // requests with another endpoint; the first that matches counts
-	Mode          string   // who is there: "standard", "yolo", or "" for standard
-	YOLO          bool     // short for the mode "yolo"
-	Questions     string   // what follows a turn that asks the user something: "mode", "wait" or "continue"
-	Untouched     string   // the same for a user turn in which the list was not written
-	MaxAttempts   int      // continuations in a row without progress, or [continuation.Off]
-	TokenBudget   int      // tokens that continuations may use in a user turn; 0 for no limit
-	MinInterval   time.Duration
+	Listen        string           // address
+	Upstream      *url.URL         // base URL of the endpoint
+	Routes        []Route          // requests with another endpoint; the first that matches counts
+	Rules                          // as the flags set them; [Config.rules] are in force
+	Settings      string           // file that replaces some of the rules; "" for none
+	YOLO          bool             // short for the mode "yolo"
 	Ask           bool             // ask at the end of a user turn without a list whether anything is open
-	DryRun        bool             // decide and report, but send no continuations
-	Holdout       string           // share of the sessions that is never continued, from 0 to 1; "" for none
 	Price         string           // of a million tokens: new input, cached input, output; "" if it is not known
 	Content       bool             // show texts on the page
-	Verbose       bool             // log every request and decision
+	Verbose       bool             // short for the log level "debug"
 	LogFormat     string           // "text" or "json"
 	TodoTools     []string         // additional tools that write the list
 	Usage         string           // which usage a joined answer reports: "one", "sum" or "last"
 	SessionHeader string           // header that names the session; it overrides the headers of agents
 	CORS          []string         // origins of websites that may use the proxy
 	Hosts         []string         // additional host names that clients may use for the proxy
+	DrainTimeout  time.Duration    // how long a stopping proxy waits for open answers
 	MaxWait       time.Duration    // time after which clients give up; 0 if they send it themselves, or never give up
 	State         string           // URL of the database for the shared state; "" for memory
 	Stats         string           // file in which the figures of the page are kept; "" for the shared state, if there is one
@@ -51,8 +46,10 @@ type Config struct {
 	upstream     string        // the unparsed URL of Upstream
 	source       string        // what sets upstream, in errors
 	listener     net.Listener  // of Bind
-	patience     time.Duration // how long a stopping proxy waits for open answers; no flag sets it
 	bodyPatience time.Duration // how long a client may pause within a request body; no flag sets it
+
+	level   slog.LevelVar // of the log
+	current atomic.Pointer[inForce]
 }
 
 // SetUpstream sets the base URL of the endpoint in place of the flag -upstream.
@@ -94,38 +91,6 @@ func parseBaseURL(name, text string) (*url.URL, error) {
 	return u, nil
 }
 
-// The modes say who is there. In standard mode a person is, and a turn that the model
-// hands back is the person's. In YOLO mode nobody is, and carryon goes on.
-const (
-	ModeStandard = "standard"
-	ModeYOLO     = "yolo"
-)
-
-// isYOLO reports whether nobody is there.
-func (c *Config) isYOLO() bool { return c.YOLO || c.Mode == ModeYOLO }
-
-// handback returns which turns that the model hands back are continued.
-func (c *Config) handback() (continuation.Handback, error) {
-	questions, err := continuation.ParseHandbackRule(cmp.Or(c.Questions, continuation.ByMode.String()))
-	if err != nil {
-		return continuation.Handback{}, fmt.Errorf("-questions must be mode, wait or continue, not %q", c.Questions)
-	}
-	untouched, err := continuation.ParseHandbackRule(cmp.Or(c.Untouched, continuation.ByMode.String()))
-	if err != nil {
-		return continuation.Handback{}, fmt.Errorf("-untouched must be mode, wait or continue, not %q", c.Untouched)
-	}
-	return continuation.Handback{Questions: questions, Untouched: untouched}, nil
-}
-
-// holdout returns the share of the sessions that is never continued.
-func (c *Config) holdout() (float64, error) {
-	share, err := strconv.ParseFloat(cmp.Or(c.Holdout, "0"), 64)
-	if err != nil || !(share >= 0 && share <= 1) { // NaN is neither
-		return 0, fmt.Errorf("-holdout must be a share from 0 to 1, such as 0.5, not %q", c.Holdout)
-	}
-	return share, nil
-}
-
 // kept returns where the figures are kept: in a "file", in the shared "state", or
 // nowhere.
 func (c *Config) kept() string {
@@ -149,14 +114,10 @@ func (c *Config) price() (price, error) {
 
 func (c *Config) checkValues() error {
 	switch {
-	case c.MaxAttempts < 1 && c.MaxAttempts != continuation.Off:
-		return fmt.Errorf("-max-attempts must be at least 1, or -1 for no limit, not %d (to send no continuations, use -dry-run)", c.MaxAttempts)
-	case c.TokenBudget < 0:
-		return fmt.Errorf("-token-budget %d is negative", c.TokenBudget)
-	case c.MinInterval < 0:
-		return fmt.Errorf("-min-interval %v is negative", c.MinInterval)
 	case c.MaxWait < 0:
 		return fmt.Errorf("-max-wait %v is negative", c.MaxWait)
+	case c.DrainTimeout < 0:
+		return fmt.Errorf("-drain-timeout %v is negative", c.DrainTimeout)
 	case c.Usage != "one" && c.Usage != "sum" && c.Usage != "last":
 		return fmt.Errorf("-usage must be one, sum or last, not %q", c.Usage)
 	case c.LogFormat != "text" && c.LogFormat != "json":
@@ -164,21 +125,60 @@ func (c *Config) checkValues() error {
 	case c.SessionHeader != "" && !headerName.MatchString(c.SessionHeader):
 		return fmt.Errorf("-session-header must be the name of a header, not %q", c.SessionHeader)
 	}
-	_, badRule := c.handback()
-	_, badShare := c.holdout()
 	_, badPrice := c.price()
-	return cmp.Or(c.checkMode(), badRule, badShare, badPrice, c.checkHosts(), c.checkOrigins(), c.checkState())
+	return cmp.Or(c.checkRules(), badPrice, c.checkHosts(), c.checkOrigins(), c.checkState())
 }
 
-// checkMode lets no mode pass that does not exist, nor two that contradict each other.
-func (c *Config) checkMode() error {
+// checkRules checks the rules of the flags, and puts those of the file in force.
+func (c *Config) checkRules() error {
 	switch {
-	case c.Mode != "" && c.Mode != ModeStandard && c.Mode != ModeYOLO:
-		return fmt.Errorf("-mode must be standard or yolo, not %q", c.Mode)
 	case c.YOLO && c.Mode == ModeStandard:
 		return errors.New("-yolo and -mode standard contradict each other")
+	case c.Verbose && c.LogLevel != "" && c.LogLevel != "debug":
+		return fmt.Errorf("-v and -log-level %s contradict each other", c.LogLevel)
 	}
+	if c.YOLO {
+		c.Mode = ModeYOLO
+	}
+	if c.Verbose {
+		c.LogLevel = "debug"
+	}
+	if err := c.wrongValue(); err != nil {
+		return err
+	}
+	if c.Settings == "" {
+		return nil
+	}
+	rules, err := c.fromFile(c.Settings)
+	if err != nil {
+		return err
+	}
+	c.current.Store(&inForce{Rules: rules})
 	return nil
+}
+
+// inForce is what a [control] changes. It is replaced as a whole.
+type inForce struct {
+	Rules
+
+	offSince time.Time // when continuing was switched off; zero while it is on
+}
+
+// rules returns the rules in force: those of the flags, until a control or the file has
+// set others. They must not be changed.
+func (c *Config) rules() *Rules {
+	if current := c.current.Load(); current != nil {
+		return &current.Rules
+	}
+	return &c.Rules
+}
+
+// offSince returns since when continuing is off, zero if it is on.
+func (c *Config) offSince() time.Time {
+	if current := c.current.Load(); current != nil {
+		return current.offSince
+	}
+	return time.Time{}
 }
 
 var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
@@ -234,14 +234,4 @@ func (c *Config) now() time.Time {
 		return c.Clock.Now()
 	}
 	return time.Now()
-}
-
-// limits returns the limits of the middleware. An interval of 0 means no interval
-// here, but the default in [continuation.Limits].
-func (c *Config) limits() continuation.Limits {
-	limits := continuation.Limits{MaxAttempts: c.MaxAttempts, MinInterval: c.MinInterval, TokenBudget: c.TokenBudget}
-	if c.MinInterval == 0 {
-		limits.MinInterval = continuation.Off
-	}
-	return limits
 }

@@ -15,12 +15,11 @@ import (
 )
 
 // Logger returns the logger that c asks for. By default it logs what costs money, such
-// as a continuation, and what is wrong.
+// as a continuation, and what is wrong. Its level changes with the rules.
 func (c *Config) Logger(w io.Writer) *slog.Logger {
-	options := &slog.HandlerOptions{Level: slog.LevelInfo, ReplaceAttr: withFlags}
-	if c.Verbose {
-		options.Level = slog.LevelDebug
-	}
+	level, _ := c.rules().level() // Check has looked at it
+	c.level.Set(level)
+	options := &slog.HandlerOptions{Level: &c.level, ReplaceAttr: withFlags}
 	if c.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
@@ -89,12 +88,12 @@ func (out *console) warn(advice string) {
 }
 
 // stopping tells that the proxy stops.
-func (out *console) stopping(patience time.Duration) {
+func (out *console) stopping(timeout time.Duration) {
 	if out.json {
-		out.logger.Info("stopping", slog.Float64("patience_s", patience.Seconds()))
+		out.logger.Info("stopping", slog.Float64("drain_timeout_seconds", timeout.Seconds()))
 		return
 	}
-	out.say("Stopping. Open answers have %v to finish.", patience)
+	out.say("Stopping. Open answers have %v to finish.", timeout)
 }
 
 // sumUp tells what carryon was worth.

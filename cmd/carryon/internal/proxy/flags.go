@@ -29,9 +29,29 @@ func (c *Config) UpstreamFlag(help string) cli.Flag {
 	}
 }
 
+// SettingsFlag returns the flag that names the file of settings.
+func (c *Config) SettingsFlag() cli.Flag {
+	return &cli.StringFlag{
+		Name: "settings", Destination: &c.Settings, Sources: variable("settings"),
+		Usage: "`file` of settings in TOML that replace those of flags; it is read again on SIGHUP, while the proxy runs",
+	}
+}
+
+// defaultDrain is how long open answers have to finish by default.
+const defaultDrain = 10 * time.Second
+
+// flagNames returns the names of all flags.
+func flagNames() (names []string) {
+	c := new(Config)
+	for _, f := range append(c.Flags(), c.ListenFlag(""), c.UpstreamFlag(""), c.SettingsFlag()) {
+		names = append(names, f.Names()...)
+	}
+	return names
+}
+
 // Flags returns the remaining flags of c. Call [Config.Check] after parsing them.
 func (c *Config) Flags() []cli.Flag {
-	c.patience, c.bodyPatience = 10*time.Second, bodyPatience
+	c.TodoContinuation, c.bodyPatience = true, bodyPatience
 	on := func(name string, value *bool, usage string) cli.Flag {
 		return &cli.BoolFlag{Name: name, Destination: value, Sources: variable(name), Usage: usage}
 	}
@@ -58,13 +78,17 @@ func (c *Config) Flags() []cli.Flag {
 			Name: "max-wait", Destination: &c.MaxWait, Sources: variable("max-wait"),
 			Usage: "`time` after which clients give up, for clients that do not send it: continuations end earlier; 0 for no limit",
 		},
+		&cli.DurationFlag{
+			Name: "drain-timeout", Destination: &c.DrainTimeout, Value: defaultDrain, Sources: variable("drain-timeout"),
+			Usage: "`time` that open answers have to finish when the proxy stops",
+		},
 		text("mode", &c.Mode, "", "`mode` that says who is there: standard (a person, whose turn it is when in doubt) or yolo (nobody: go on when in doubt)"),
 		on("yolo", &c.YOLO, "short for -mode yolo"),
 		text("questions", &c.Questions, "mode", "`rule` for turns that ask the user something: mode (as -mode says), wait or continue"),
 		text("untouched", &c.Untouched, "mode", "`rule` for user turns in which the list was not written: mode (as -mode says), wait or continue"),
 		on("ask", &c.Ask, "where there is no todo list, ask the model at the end of a user turn whether anything is open"),
 		on("dry-run", &c.DryRun, "decide and report, but send no continuations"),
-		text("holdout", &c.Holdout, "", "`share` of the named sessions, from 0 to 1, that is decided and counted but never continued, for comparison"),
+		text("holdout", (*string)(&c.Holdout), "", "`share` of the named sessions, from 0 to 1, that is decided and counted but never continued, for comparison"),
 		text("price", &c.Price, "", "`prices` of a million tokens in dollars, to show what continuations cost: new input, cached input and output, as in 3,0.30,15"),
 		on("content", &c.Content, "show the texts of todos, pauses and errors at "+pagePath),
 		list("todo-tools", &c.TodoTools, "`names` of additional tools that write a todo list, separated by commas"),
@@ -76,7 +100,8 @@ func (c *Config) Flags() []cli.Flag {
 		text("stats", &c.Stats, "", "`file` in which the figures of the page are kept, so that they survive a restart; several processes may use it; without this flag, the state of -state has them"),
 		on("metrics", &c.Metrics, "serve metrics for Prometheus at "+metricsPath),
 		text("log", &c.LogFormat, "text", "`format` of the log: text or json"),
-		on("v", &c.Verbose, "log every request and decision, without message texts"),
+		text("log-level", &c.LogLevel, "", "lowest `level` of what is logged: debug, info (what carryon adds, and what is wrong), warn or error"),
+		on("v", &c.Verbose, "short for -log-level debug: log every request and decision, without message texts"),
 	}
 }
 

@@ -16,10 +16,13 @@ func TestFlags(t *testing.T) {
 	t.Parallel()
 	with := func(change func(*Config)) *Config {
 		c := Config{
-			Listen:      "127.0.0.1:8787",
-			Upstream:    &url.URL{Scheme: "https", Host: "api.openai.com", Path: "/v1"},
-			MaxAttempts: continuation.DefaultLimits().MaxAttempts, MinInterval: time.Second, Usage: "one", LogFormat: "text", Questions: "mode", Untouched: "mode",
-			TodoTools: []string{}, CORS: []string{}, Hosts: []string{}, patience: 10 * time.Second, bodyPatience: bodyPatience,
+			Listen:   "127.0.0.1:8787",
+			Upstream: &url.URL{Scheme: "https", Host: "api.openai.com", Path: "/v1"},
+			Rules: Rules{
+				TodoContinuation: true, Questions: "mode", Untouched: "mode", MaxAttempts: continuation.DefaultLimits().MaxAttempts, MinInterval: time.Second,
+			},
+			Usage: "one", LogFormat: "text", DrainTimeout: defaultDrain,
+			TodoTools: []string{}, CORS: []string{}, Hosts: []string{}, bodyPatience: bodyPatience,
 		}
 		change(&c)
 		return &c
@@ -32,8 +35,8 @@ func TestFlags(t *testing.T) {
 		"listen":      {"-listen :0", with(func(c *Config) { c.Listen = ":0" })},
 		"upstream":    {"-upstream http://[::1]:11434/v1/", with(func(c *Config) { c.Upstream = &url.URL{Scheme: "http", Host: "[::1]:11434", Path: "/v1/"} })},
 		"query":       {"-upstream https://a/b?c=d", with(func(c *Config) { c.Upstream = &url.URL{Scheme: "https", Host: "a", Path: "/b", RawQuery: "c=d"} })},
-		"two dashes":  {"--yolo", with(func(c *Config) { c.YOLO = true })},
-		"yolo":        {"-yolo", with(func(c *Config) { c.YOLO = true })},
+		"two dashes":  {"--yolo", with(func(c *Config) { c.YOLO, c.Mode = true, ModeYOLO })},
+		"yolo":        {"-yolo", with(func(c *Config) { c.YOLO, c.Mode = true, ModeYOLO })},
 		"attempts":    {"-max-attempts 7", with(func(c *Config) { c.MaxAttempts = 7 })},
 		"no limit":    {"-max-attempts -1", with(func(c *Config) { c.MaxAttempts = -1 })},
 		"budget":      {"-token-budget 5000", with(func(c *Config) { c.TokenBudget = 5000 })},
@@ -48,7 +51,7 @@ func TestFlags(t *testing.T) {
 		"usage":        {"-usage sum", with(func(c *Config) { c.Usage = "sum" })},
 		"session":      {"-session-header X-Chat", with(func(c *Config) { c.SessionHeader = "X-Chat" })},
 		"log format":   {"-log json", with(func(c *Config) { c.LogFormat = "json" })},
-		"content, log": {"-content -v", with(func(c *Config) { c.Content, c.Verbose = true, true })},
+		"content, log": {"-content -v", with(func(c *Config) { c.Content, c.Verbose, c.LogLevel = true, true, "debug" })},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

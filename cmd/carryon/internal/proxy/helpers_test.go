@@ -90,7 +90,7 @@ func parsed(t *testing.T, args ...string) *Config {
 func parse(args ...string) (*Config, error) {
 	c := new(Config)
 	command := cli.Command{
-		Name: "proxy", Flags: append(c.Flags(), c.ListenFlag(DefaultAddress), c.UpstreamFlag("")), Writer: io.Discard, ErrWriter: io.Discard,
+		Name: "proxy", Flags: append(c.Flags(), c.ListenFlag(DefaultAddress), c.UpstreamFlag(""), c.SettingsFlag()), Writer: io.Discard, ErrWriter: io.Discard,
 		Action: func(context.Context, *cli.Command) error { return c.Check() },
 	}
 	return c, command.Run(context.Background(), append([]string{"proxy"}, args...))

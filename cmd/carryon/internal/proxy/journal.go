@@ -134,7 +134,7 @@ func (j *journal) outcomeOf(e *entry, o *middleware.Outcome, s *step) {
 	}
 	known := j.total.Sessions[e.SessionID]
 	s.id, s.session = e.SessionID, since(&known, e, o)
-	s.session.Share, _ = j.config.holdout() // Check has looked at it
+	s.session.Share, _ = j.config.rules().share() // Check has looked at it
 	if s.session.hasList() && !known.hasList() {
 		s.counts.Listed++
 	}

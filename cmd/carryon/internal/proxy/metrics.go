@@ -35,7 +35,7 @@ type metrics struct {
 func newMetrics(j *journal) (*metrics, error) {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	registry.MustRegister(newArmMetrics(j))
+	registry.MustRegister(newArmMetrics(j), newContinuing(j.config))
 	exporter, err := otelprometheus.New(
 		otelprometheus.WithRegisterer(registry), otelprometheus.WithoutScopeInfo(), otelprometheus.WithoutTargetInfo(),
 		otelprometheus.WithTranslationStrategy(otlptranslator.UnderscoreEscapingWithSuffixes),
@@ -53,6 +53,18 @@ func newMetrics(j *journal) (*metrics, error) {
 			Help: "Requests of clients, by the status of their answers; 0 without one.",
 		}, []string{"status"}),
 	}, nil
+}
+
+// newContinuing returns the metric that shows whether calls are continued at all.
+func newContinuing(c *Config) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: "carryon", Name: "continuing", Help: "1, or 0 while continuing is switched off.",
+	}, func() float64 {
+		if c.offSince().IsZero() {
+			return 1
+		}
+		return 0
+	})
 }
 
 // ended counts an ended request.

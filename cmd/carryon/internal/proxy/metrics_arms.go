@@ -51,7 +51,7 @@ func (m *armMetrics) Collect(to chan<- prometheus.Metric) {
 
 // ownArms returns both arms of the sessions that this process has served.
 func (j *journal) ownArms() (continued, heldOut arm) {
-	share, _ := j.config.holdout() // Check has looked at it
+	share, _ := j.config.rules().share() // Check has looked at it
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.own.arms(share)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -36,11 +35,11 @@ func newBase() *http.Transport {
 		DialContext:         (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
 		TLSHandshakeTimeout: 10 * time.Second,
 		ForceAttemptHTTP2:   true,
-		MaxIdleConnsPerHost: 100, // the upstream is the only host
+		MaxIdleConnsPerHost: 1000, // as many as may be busy at once: to dial costs more than an answer
 		IdleConnTimeout:     90 * time.Second,
 		DisableCompression:  true,     // only clients ask for compression
-		WriteBufferSize:     16 << 10, // sends a short request in one system call
-		ReadBufferSize:      16 << 10, // reads as much of an answer in one
+		WriteBufferSize:     8 << 10,  // sends a short request in one system call
+		ReadBufferSize:      16 << 10, // reads much of an answer in one
 	}
 }
 
@@ -55,6 +54,7 @@ type Proxy struct {
 	logger     *slog.Logger
 	hints      hints
 	late       lateHeaders
+	control    *control
 	metrics    *metrics // nil without -metrics
 }
 
@@ -71,6 +71,8 @@ func newProxy(c *Config, base http.RoundTripper, state records.Records, logger *
 		}
 	}
 	p.middleware = p.newMiddleware(state)
+	p.control = &control{config: c, middleware: p.middleware, logger: logger}
+	p.control.start()
 	guarded, err := newGuard(c, p.routes(p.forward(base)))
 	if err != nil {
 		return nil, fmt.Errorf("-cors: %w", err)
@@ -88,7 +90,6 @@ func newProxy(c *Config, base http.RoundTripper, state records.Records, logger *
 func (p *Proxy) newMiddleware(state records.Records) *middleware.Middleware {
 	c := p.config
 	options := []middleware.Option{
-		middleware.WithLimits(c.limits()),
 		middleware.WithLogger(p.logger),
 		middleware.WithObserver(p.journal.observer()),
 		middleware.WithUsage(c.usage()),
@@ -102,20 +103,8 @@ func (p *Proxy) newMiddleware(state records.Records) *middleware.Middleware {
 	if c.Clock != nil {
 		options = append(options, middleware.WithClock(c.Clock))
 	}
-	if rules, err := c.handback(); err == nil { // Check has looked at it
-		options = append(options, middleware.WithHandback(rules))
-	}
-	if c.isYOLO() {
-		options = append(options, middleware.WithApprovalMode(continuation.ApprovalYOLO))
-	}
-	if share, err := c.holdout(); err == nil { // likewise
-		options = append(options, middleware.WithHoldout(share))
-	}
 	if c.Ask {
 		options = append(options, middleware.WithClosingQuestion())
-	}
-	if c.DryRun {
-		options = append(options, middleware.WithDryRun())
 	}
 	return middleware.New(todo.FromConversation(todo.WithToolNames(c.TodoTools...)), options...)
 }
@@ -138,7 +127,9 @@ func (p *Proxy) forward(base http.RoundTripper) http.Handler {
 // routes sends requests to their upstream, and serves the proxy's own paths.
 func (p *Proxy) routes(forward http.Handler) http.Handler {
 	own := http.NewServeMux()
-	own.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
+	own.HandleFunc("GET /healthz", p.control.healthy)
+	own.Handle("GET "+continuingPath, p.control)
+	own.Handle("POST "+continuingPath, p.control)
 	own.Handle("GET "+pagePath, p.journal)
 	if p.metrics != nil {
 		own.Handle("GET "+metricsPath, p.metrics)

@@ -38,7 +38,10 @@ type settings struct {
 	Content   bool     `json:"content"`
 	DryRun    bool     `json:"dry_run"`
 	Holdout   float64  `json:"holdout,omitempty"` // share of the sessions
-	Kept      string   `json:"kept,omitempty"`    // where the figures are kept: in a "file" or in the "state"
+
+	Continuing bool      `json:"continuing"`
+	OffSince   time.Time `json:"off_since,omitzero"` // when continuing was switched off
+	Kept       string    `json:"kept,omitempty"`     // where the figures are kept: in a "file" or in the "state"
 }
 
 // shownSession is a session as the page shows it.
@@ -141,8 +144,10 @@ type decision struct {
 // report returns the totals, and the entries that have changed since a revision.
 func (j *journal) report(after uint64) report {
 	r, changed := j.copies(after)
-	r.Settings = settings{Upstreams: upstreamsOf(j.config), Content: j.config.Content, DryRun: j.config.DryRun, Kept: j.config.kept()}
-	r.Settings.Holdout, _ = j.config.holdout() // Check has looked at it
+	r.Settings = settings{Upstreams: upstreamsOf(j.config), Content: j.config.Content, DryRun: j.config.rules().DryRun, Kept: j.config.kept()}
+	r.Settings.OffSince = j.config.offSince()
+	r.Settings.Continuing = r.Settings.OffSince.IsZero()
+	r.Settings.Holdout, _ = j.config.rules().share() // Check has looked at it
 	r.Entries = make([]shown, len(changed))
 	for i := range changed {
 		r.Entries[i] = changed[i].show()

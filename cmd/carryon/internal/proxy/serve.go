@@ -10,6 +10,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"os/signal"
 	"sync"
 	"time"
 )
@@ -23,6 +25,7 @@ func Serve(ctx context.Context, c *Config, w io.Writer) error {
 		return err
 	}
 	out := console{w, logger, c.LogFormat == "json"}
+	s.obeySignals(ctx)
 	out.greet(c, s.listening)
 	if advice := c.Probe(ctx); advice != "" && ctx.Err() == nil {
 		out.warn(advice)
@@ -32,7 +35,7 @@ func Serve(ctx context.Context, c *Config, w io.Writer) error {
 		return err
 	case <-ctx.Done():
 	}
-	out.stopping(c.patience)
+	out.stopping(c.DrainTimeout)
 	err = s.Stop(context.WithoutCancel(ctx))
 	out.sumUp(s.Summary())
 	return err
@@ -84,6 +87,27 @@ func Start(ctx context.Context, c *Config, logger *slog.Logger) (*Server, error)
 	return s, nil
 }
 
+// obeySignals does what an operator's signals ask for, until ctx ends.
+func (s *Server) obeySignals(ctx context.Context) {
+	obeyed := signalsOf(s.proxy.config)
+	if len(obeyed) == 0 {
+		return // Notify would take all signals
+	}
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, obeyed...)
+	s.background.Go(func() {
+		defer signal.Stop(signals)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case one := <-signals:
+				s.proxy.control.obey(one)
+			}
+		}
+	})
+}
+
 // Bind begins to listen, and returns the URL of the proxy on this machine, without a
 // path. It does nothing if the proxy listens already. [Start] answers the clients.
 func (c *Config) Bind(ctx context.Context) (root string, err error) {
@@ -95,18 +119,18 @@ func (c *Config) Bind(ctx context.Context) (root string, err error) {
 	return rootOf(c.listener.Addr()), nil
 }
 
-// Stop refuses new requests and waits for open answers, up to c.patience; then it
+// Stop refuses new requests and waits for open answers, up to -drain-timeout; then it
 // cuts them off and returns an error. Calls get no more continuations meanwhile,
 // because a continuation might not end in time.
 func (s *Server) Stop(ctx context.Context) error {
 	defer s.base.CloseIdleConnections()
-	patience := s.proxy.config.patience
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	timeout := s.proxy.config.DrainTimeout
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	s.proxy.drain(ctx, patience/drainShare)
+	s.proxy.drain(ctx, timeout/drainShare)
 	err := s.server.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("answers that were still open after %v were cut off", patience)
+		err = fmt.Errorf("answers that were still open after %v were cut off", timeout)
 		_ = s.server.Close() // err says it
 	}
 	s.endBackground()
@@ -151,7 +175,7 @@ func rootOf(listening net.Addr) string {
 	return "http://" + listening.String()
 }
 
-// drainShare is the divisor of the patience that gives continuations' time to end.
+// drainShare is the divisor of the drain timeout that gives continuations' time to end.
 // They end at once, unless a client does not read.
 const drainShare = 4
 

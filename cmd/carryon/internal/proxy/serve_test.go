@@ -50,7 +50,7 @@ func start(t *testing.T, c *Config) *running {
 func TestStopDoesNotWaitForUnusedConnections(t *testing.T) {
 	t.Parallel()
 	c := parsed(t, "-listen", "127.0.0.1:0")
-	c.patience = 4 * time.Second // less than net/http gives a connection that has sent nothing
+	c.DrainTimeout = 4 * time.Second // less than net/http gives a connection that has sent nothing
 	s, err := Start(t.Context(), c, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	unused, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.Root(), "http://"))
@@ -103,7 +103,7 @@ func TestShutdownCutsAnAnswerThatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	upstream := carryontest.NewServer(t, carryontest.Text(plan).HangAfter(2))
 	c := parsed(t, "-listen", "127.0.0.1:0", "-upstream", upstream.URL())
-	c.patience = 1
+	c.DrainTimeout = 1
 	r := start(t, c)
 	response, err := newClient(t).Do(post(t, r.base, conversation{stream: true}))
 	require.NoError(t, err)

@@ -80,7 +80,7 @@ func (f *figures) sentence(c *Config) string {
 		parts = append(parts, were(w.Unwanted(), "continuation")+" unwanted")
 	}
 	if w.Unsent > 0 {
-		parts = append(parts, w.unsent(c.DryRun))
+		parts = append(parts, w.unsent(c.rules().DryRun))
 	}
 	if n.Off > 0 {
 		parts = append(parts, fmt.Sprintf("left %s alone, because continuing was switched off", plural(n.Off, "call")))

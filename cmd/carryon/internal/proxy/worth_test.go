@@ -15,7 +15,7 @@ import (
 func TestWorthIsASentence(t *testing.T) {
 	t.Parallel()
 	tokens := middleware.Tokens{Input: 2000, Cached: 20, Output: 20}
-	priced, dry := &Config{Price: "500,0,0"}, &Config{DryRun: true}
+	priced, dry := &Config{Price: "500,0,0"}, &Config{Rules: Rules{DryRun: true}}
 	tests := map[string]struct {
 		config *Config
 		counts counts

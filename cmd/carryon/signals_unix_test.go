@@ -1,0 +1,57 @@
+//go:build unix
+
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// An operator changes a running proxy with signals.
+func TestSignalsOfAnOperator(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "settings.toml")
+	require.NoError(t, os.WriteFile(path, []byte("max-attempts = 1\n"), 0o600))
+	p := program(t, "proxy", "-listen", "127.0.0.1:0", "-settings", path)
+	said, _ := started(t, p)
+	readUntil(t, said, "recent activity")
+	send := func(signal os.Signal, answer string) {
+		require.NoError(t, p.Process.Signal(signal))
+		readUntil(t, said, answer)
+	}
+	send(syscall.SIGUSR1, `msg="continuing was switched" on=false by=SIGUSR1 continuing=false`)
+	send(syscall.SIGUSR2, `msg="continuing was switched" on=true by=SIGUSR2 continuing=true`)
+	require.NoError(t, os.WriteFile(path, []byte("max-attempts = none\n"), 0o600))
+	send(syscall.SIGHUP, `msg="the settings were not changed" error="`+path+`:1: `)
+	require.NoError(t, os.WriteFile(path, []byte("max-attempts = 2\n"), 0o600))
+	send(syscall.SIGHUP, `msg="a setting was changed" setting=max-attempts old=1 new=2`)
+	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+	_, err := io.Copy(io.Discard, said)
+	require.NoError(t, err)
+	require.NoError(t, p.Wait())
+}
+
+// A file with an error is one in the command line. Without a file, SIGHUP ends the
+// proxy, as when its terminal closes.
+func TestSettingsAtTheStart(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "settings.toml")
+	require.NoError(t, os.WriteFile(path, []byte("\nmode = \"wild\"\n"), 0o600))
+	out, err := program(t, "proxy", "-settings", path).CombinedOutput()
+	assert.Equal(t, 2, codeOf(t, err))
+	assert.Equal(t, "carryon: "+path+`:2: mode must be standard or yolo, not "wild"`+"\n", string(out))
+
+	p := program(t, "proxy", "-listen", "127.0.0.1:0")
+	said, _ := started(t, p)
+	readUntil(t, said, "recent activity")
+	require.NoError(t, p.Process.Signal(syscall.SIGHUP))
+	_, err = io.Copy(io.Discard, said)
+	require.NoError(t, err)
+	require.Error(t, p.Wait())
+}
