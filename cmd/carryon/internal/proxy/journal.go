@@ -28,6 +28,7 @@ type journal struct {
 	total    *figures // and of those whose figures are kept in the same place
 	unkept   *figures // of this process, not kept yet; nil if figures are kept nowhere
 	changed  bool     // unkept is not empty
+	watched  bool     // the page was asked for since the figures were kept
 }
 
 func newJournal(c *Config) *journal {

@@ -23,13 +23,13 @@ import (
 type keeper struct {
 	journal *journal
 	table   recordtable.Table[figures]
-	shared  bool // by processes whose figures the page should show soon
+	shared  bool // in the shared state, whose failures are no reason not to start
 	logger  *slog.Logger
 	failed  bool // the last time, which was logged
 }
 
 const (
-	keepEvery = 10 * time.Second
+	keepEvery = 20 * time.Second
 	keepTime  = 5 * time.Second      // to read and write them
 	keepFor   = 400 * 24 * time.Hour // in the shared state
 )
@@ -77,7 +77,7 @@ func (k *keeper) run(ctx context.Context) {
 }
 
 func (k *keeper) tryKeep(ctx context.Context) {
-	if !k.shared && !k.journal.hasUnkept() {
+	if !k.journal.wantsKeeping() {
 		return
 	}
 	err := k.keep(ctx)
@@ -120,17 +120,19 @@ func (j *journal) keepFigures() {
 	j.unkept = newFigures(j.own.Began)
 }
 
-func (j *journal) hasUnkept() bool {
+// wantsKeeping reports whether there is something to keep, or somebody looks at the
+// figures, those of other processes too.
+func (j *journal) wantsKeeping() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.changed
+	return j.changed || j.watched
 }
 
 func (j *journal) takeUnkept() *figures {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	fresh := j.unkept
-	j.unkept, j.changed = newFigures(j.own.Began), false
+	j.unkept, j.changed, j.watched = newFigures(j.own.Began), false, false
 	return fresh
 }
 

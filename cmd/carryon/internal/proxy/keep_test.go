@@ -125,6 +125,28 @@ func TestProcessesKeepTheirFiguresInOnePlace(t *testing.T) {
 	}
 }
 
+// A page that is open shows what other processes do; without one, an idle process asks for nothing.
+func TestOpenPageShowsOtherProcesses(t *testing.T) {
+	t.Parallel()
+	redis := miniredis.RunT(t)
+	flags := []string{"-state", "redis://" + redis.Addr()}
+	idle, busy := launch(t, newBuffer(), flags...), launch(t, newBuffer(), flags...)
+	keeperOf := func(s *started) *keeper {
+		return newKeeper(s.server.proxy.config, s.server.proxy.journal, recordsOf(s.server.state), slog.New(slog.DiscardHandler))
+	}
+	busy.work(t, "a")
+	keeperOf(busy).tryKeep(t.Context())
+	before := redis.CommandCount()
+	keeperOf(idle).tryKeep(t.Context())
+	assert.Equal(t, before, redis.CommandCount())
+	assert.Contains(t, idle.report(t).Sentence, "has seen no call")
+	keeperOf(idle).tryKeep(t.Context())
+	assert.Contains(t, idle.report(t).Sentence, "resumed 1 stall ")
+	assert.Empty(t, idle.report(t).Entries)
+	idle.stop(t)
+	busy.stop(t)
+}
+
 // A broken file is set aside, and one that is not carryon's is left alone.
 func TestFileOfFiguresThatCannotBeRead(t *testing.T) {
 	t.Parallel()

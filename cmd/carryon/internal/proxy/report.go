@@ -160,6 +160,7 @@ func (j *journal) report(after uint64) report {
 func (j *journal) copies(after uint64) (report, []entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.watched = true
 	r := report{
 		Process: j.process, Began: j.total.Began, Now: j.config.now(), Revision: j.revision, Newest: j.number,
 		Sentence: j.total.sentence(j.config), Counts: j.total.Counts, Worth: worthOf(j.total.Worth, j.config),
