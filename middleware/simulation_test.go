@@ -3,6 +3,7 @@ package middleware_test
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -26,12 +27,16 @@ type work struct {
 	items, done, calls            int
 	stalls, reports, blank, fails float64
 	asks                          float64
+	listless                      bool // it keeps no list
 }
 
 const callsEach = 3
 
 // Todos is the list.
 func (w *work) Todos(context.Context) ([]todo.Todo, error) {
+	if w.listless {
+		return nil, todo.ErrNoList
+	}
 	list := make([]todo.Todo, w.items)
 	for i := range list {
 		list[i] = todo.Todo{ID: strconv.Itoa(i), Content: fmt.Sprint("Item ", i), Status: todo.Pending}
@@ -53,6 +58,8 @@ func (w *work) turn(_ context.Context, k *adapter.Continuation) (sdkAnswer, erro
 		return sdkAnswer{}, &adapter.StatusError{Status: 529, Err: errOverloaded}
 	case p < w.fails+w.blank:
 		return says(""), nil
+	case w.done == w.items && w.listless && k != nil:
+		return says("Nothing is open."), nil
 	case w.done == w.items:
 		return says("All is done."), nil
 	}
@@ -88,7 +95,7 @@ func (w *work) finish(t *testing.T, mw *middleware.Middleware, session string, a
 	t.Helper()
 	users, message := 1, "Do it."
 	for loop, tries := 0, 0; ; loop++ {
-		request := adapter.Request{Tools: 1, Users: users, User: message, Unanswered: loop == 0, Messages: 1 + 2*loop}
+		request := adapter.Request{Tools: 1, Users: users, User: message, Unanswered: loop == 0, Messages: 1 + 2*loop, History: afterCalls(loop)}
 		call, _ := mw.Begin(inSession(t, session), request)
 		answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()}, w.turn)
 		r.added += call.Outcome().Attempts
@@ -178,4 +185,36 @@ func TestWorkIsFinishedInASimulation(t *testing.T) {
 			require.Positive(t, yolo.finished)
 		})
 	}
+}
+
+// afterCalls is the history of a user turn that has called tools so many times.
+func afterCalls(n int) iter.Seq[adapter.Entry] {
+	return func(yield func(adapter.Entry) bool) {
+		for range n {
+			if !yield(adapter.Entry{Call: todo.Call{Name: "edit_file", Result: "ok", Answered: true}}) {
+				return
+			}
+		}
+		yield(adapter.Entry{FromUser: true})
+	}
+}
+
+// Where an agent keeps no list, the closing question finishes a good part of the work that stops too early, for a few requests.
+func TestQuestionFinishesWorkInASimulation(t *testing.T) {
+	t.Parallel()
+	const sessions = 300
+	var without, with totals
+	for seed := range uint64(sessions) {
+		for sum, options := range map[*totals][]middleware.Option{&without: nil, &with: {middleware.WithClosingQuestion()}} {
+			w := work{items: 4, stalls: 0.05, reports: 0.03, listless: true, rng: rand.New(rand.NewPCG(seed, 23))}
+			options = append(options, middleware.WithApprovalMode(continuation.ApprovalYOLO), middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off}))
+			sum.add(w.finish(t, middleware.New(&w, options...), "s", false), w.calls)
+		}
+	}
+	t.Logf("without the question: %v", &without)
+	t.Logf("with the question:    %v; %.1f requests a session", &with, with.share(with.added))
+	assert.Less(t, without.share(without.finished), 0.5)
+	assert.GreaterOrEqual(t, with.share(with.finished), 0.8)
+	assert.Zero(t, without.added)
+	assert.LessOrEqual(t, with.share(with.added), 3.0)
 }
