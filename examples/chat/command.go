@@ -33,7 +33,7 @@ func commands() (words []string) {
 		}
 		words = append(words, word)
 	}
-	return words
+	return append(words, "/help")
 }
 
 // resumption is the message that /resume sends for the user if no turn is

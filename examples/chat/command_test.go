@@ -40,6 +40,19 @@ func TestCommandsAnswerInASentence(t *testing.T) {
 	}
 }
 
+// Tab completes every command that there is.
+func TestEveryCommandIsCompleted(t *testing.T) {
+	t.Parallel()
+	for _, word := range commands() {
+		inPipe(t, func(s *scene) {
+			s.enter(strings.TrimSpace(word))
+			s.settle()
+			assert.NotContains(t, s.written(), "There is no command")
+		})
+	}
+	assert.Contains(t, commands(), "/help")
+}
+
 func TestPauseHoldsUntilResume(t *testing.T) {
 	t.Parallel()
 	inTerminal(t, 80, 24, func(s *scene) {
