@@ -31,7 +31,7 @@ DONE = done; exit $${failed:-0}
 # carryon is pure Go: a missing or broken C compiler must not matter.
 PURE = CGO_ENABLED=0; export CGO_ENABLED
 
-.PHONY: agents some-agents api docs docs-check release-check cross versions help demo test test-all linear bench micro fuzz faults soak lint cover fmt tidy consumer check picture screenshots clean tools need-go
+.PHONY: agents some-agents api docs docs-check release-check cross versions help demo test test-all linear bench micro fuzz faults soak lint cover fmt tidy consumer check picture recording screenshots clean tools need-go
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -150,6 +150,11 @@ check: test test-all lint tidy api ## Everything a change has to pass: the tests
 
 picture: need-go ## Redraw the README's picture from a run of the demo
 	@$(PURE); cd conformance && go build -o ../.bin/picture ./docs/picture && cd .. && .bin/picture
+
+recording: need-go ## Redraw docs/run.svg from a run of Claude Code in a terminal (needs npm)
+	@$(PURE); cd conformance && go build -o ../.bin/agents ./agents && go build -o ../.bin/picture ./docs/picture && cd .. && \
+		npm install --no-save --no-audit --no-fund --prefix conformance/agents && \
+		.bin/agents -only 'claude.*subscription.*terminal' -record .bin/recording && .bin/picture -screen .bin/recording
 
 screenshots: need-go ## Retake the screenshots of the command's page, in Chromium
 	@$(PURE); cd conformance/page && go run .

@@ -27,13 +27,14 @@ func main() {
 	folder := flag.String("agents", "conformance/agents", "the `folder` of the agents")
 	verbose := flag.Bool("v", false, "show what the agents print")
 	document := flag.String("write", "", "write the table into this `document`, between its marks")
+	record := flag.String("record", "", "write what the terminal of the last agent in one was sent into this `file`")
 	bin := flag.String("bin", "", "the `folder` of the built programs, for the process whose network is cut off")
 	flag.Parse()
 	matching, err := regexp.Compile("(?i)" + *only)
 	if err == nil {
 		*folder, err = filepath.Abs(*folder)
 	}
-	r := runner{agents: *folder, bin: *bin, only: matching}
+	r := runner{agents: *folder, bin: *bin, only: matching, record: *record}
 	if *verbose {
 		r.log = os.Stderr
 	}

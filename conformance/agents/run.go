@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -28,6 +29,7 @@ type runner struct {
 	bin    string         // the folder of the built programs
 	only   *regexp.Regexp // matches the names and kinds of the agents to run
 	log    io.Writer      // gets the agents' output; nil to drop it
+	record string         // the file that gets what a terminal was sent; "" for none
 }
 
 // result is the result of a run.
@@ -92,7 +94,15 @@ func (r runner) start(ctx context.Context, a agent, under bool, w *workplace) (s
 	var out []byte
 	var err error
 	if a.onScreen {
-		out, err = inTerminal(ctx, c, w.model.ended.Load)
+		size := wide
+		if r.record != "" {
+			size = recorded
+		}
+		out, err = inTerminal(ctx, c, size, w.model.ended.Load)
+		if r.record != "" && under {
+			err = errors.Join(err, os.WriteFile(r.record, out, 0o600))
+		}
+		out = controls.ReplaceAll(out, nil)
 	} else {
 		group(c)
 		out, err = c.CombinedOutput()

@@ -18,10 +18,16 @@ const idle = 8 * time.Second
 // interrupt is what Ctrl-C sends.
 const interrupt = "\x03"
 
+// The size of the terminal, and of the one whose recording docs/run.svg shows.
+var (
+	wide     = pty.Winsize{Rows: 50, Cols: 200} //nolint:gochecknoglobals // constant
+	recorded = pty.Winsize{Rows: 50, Cols: 100} //nolint:gochecknoglobals // constant
+)
+
 // inTerminal runs a command in a terminal until its model has ended its turn, and then ends it as its user would. It
-// returns what the terminal has shown, without the control sequences.
-func inTerminal(ctx context.Context, c *exec.Cmd, ended func() bool) ([]byte, error) {
-	terminal, err := pty.StartWithSize(c, &pty.Winsize{Rows: 50, Cols: 200})
+// returns what the terminal was sent.
+func inTerminal(ctx context.Context, c *exec.Cmd, size pty.Winsize, ended func() bool) ([]byte, error) {
+	terminal, err := pty.StartWithSize(c, &size)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +38,7 @@ func inTerminal(ctx context.Context, c *exec.Cmd, ended func() bool) ([]byte, er
 		select {
 		case <-time.After(time.Second):
 		case <-screen.ended:
-			return screen.text(), c.Wait()
+			return screen.sent(), c.Wait()
 		case <-ctx.Done():
 		}
 		if !ended() {
@@ -43,13 +49,13 @@ func inTerminal(ctx context.Context, c *exec.Cmd, ended func() bool) ([]byte, er
 		_, _ = terminal.WriteString(interrupt) // it may have ended
 		select {
 		case <-screen.ended:
-			return screen.text(), c.Wait()
+			return screen.sent(), c.Wait()
 		case <-time.After(time.Second / 2):
 		}
 	}
 	_ = c.Process.Kill() // it does not end by itself
 	<-screen.ended
-	return screen.text(), c.Wait()
+	return screen.sent(), c.Wait()
 }
 
 // screen collects what a terminal is sent.
@@ -82,8 +88,8 @@ func (s *screen) read() {
 
 var controls = regexp.MustCompile(`\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\\\)|[@-_=>78])|\r`)
 
-func (s *screen) text() []byte {
+func (s *screen) sent() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return controls.ReplaceAll(s.shown.Bytes(), nil)
+	return bytes.Clone(s.shown.Bytes())
 }

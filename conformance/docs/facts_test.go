@@ -55,8 +55,8 @@ func TestEventsAreTheObservers(t *testing.T) {
 		}
 	}
 	observer := reflect.TypeFor[middleware.Observer]()
-	for i := range observer.NumField() {
-		name := observer.Field(i).Name
+	for field := range observer.Fields() {
+		name := field.Name
 		assert.True(t, documented[name], "docs/telemetry.md has no %s", name)
 		delete(documented, name)
 	}

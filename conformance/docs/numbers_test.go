@@ -185,7 +185,7 @@ func numbered(p page) string {
 	text = regexp.MustCompile(`<[^>\n]*>`).ReplaceAllString(text, "")
 	text = regexp.MustCompile(`(?m)^\d+\. `).ReplaceAllString(text, "")
 	var b strings.Builder
-	for _, paragraph := range strings.Split(text, "\n\n") {
+	for paragraph := range strings.SplitSeq(text, "\n\n") {
 		if !strings.HasPrefix(paragraph, "|") {
 			paragraph = strings.Join(strings.Fields(paragraph), " ")
 		}
@@ -258,7 +258,7 @@ func wordsOfThePrompt(t *testing.T) int {
 	p, err := prompt.New(continuation.LongTemplates())
 	require.NoError(t, err)
 	words := 0
-	for _, word := range strings.Fields(p.Prompt(prompt.Input{Task: "Write the parser", Attempt: 1})) {
+	for word := range strings.FieldsSeq(p.Prompt(prompt.Input{Task: "Write the parser", Attempt: 1})) {
 		if word != "-" {
 			words++
 		}
