@@ -83,7 +83,7 @@ func numbers(t *testing.T) []number {
 		{page: "docs/faq.md", text: "exceed %v", value: size(in("middleware", "maxText"))},
 		{page: "docs/faq.md", text: "not a 200 with", why: "a status of HTTP"},
 		{page: "docs/getting-started.md", text: "defaults to 1 here", why: "an outcome of the langchaingo tests says so"},
-		{page: "docs/getting-started.md", text: "openai-go version 1", why: "what genkit requires"},
+		{page: "docs/getting-started.md", text: "openai-go v1", why: "what genkit requires"},
 		{page: "docs/how-it-decides.md", text: "at most %v characters of the todo", value: in("internal/description", "Max")},
 		{page: "docs/how-it-decides.md", text: "longer than %v", value: size(in("middleware", "maxText"))},
 		{page: "docs/how-it-decides.md", text: "| %v continuations in a row end", value: continuation.DefaultLimits().MaxAttempts},
