@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -266,4 +267,16 @@ func TestWidths(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The page says that continuing was switched off, and does not take that for an agent that never stalls.
+func TestPageSaysThatContinuingIsOff(t *testing.T) {
+	s := sceneOf(t)
+	answered, err := s.client.PostForm(s.proxy.Page()+"/continuing", url.Values{"on": {"false"}})
+	require.NoError(t, err)
+	require.NoError(t, answered.Body.Close())
+	require.NoError(t, s.ask(t.Context(), &request{session: "a", todos: []string{"pending"}}, says("Next.", 10, 5, 1)))
+	v := s.look(t, desk(), "")
+	assert.Regexp(t, `^Continuing is switched off since \d\d:\d\d:\d\d: carryon continues nothing\.$`, v.text("#notices"))
+	assert.Equal(t, "carryon left 1 call alone, because continuing was switched off.", v.text("#sentence"))
 }

@@ -113,7 +113,7 @@ function showNotices() {
 	const notices = [];
 	const withTools = newestFirst.filter((r) => r.outcome && !r.outcome.left_alone && !["no_tools", "tool_calls"].includes(r.outcome.code));
 	const alike = new Set(withTools.flatMap((r) => r.outcome.tools_alike ?? []));
-	if (report.settings.off_since) notices.push(notice("off", "Continuing is switched off since ", timeOf(report.settings.off_since, new Date(report.now)), ": carryon decides and reports, and continues nothing."));
+	if (report.settings.off_since) notices.push(notice("off", "Continuing is switched off since ", timeOf(report.settings.off_since, new Date(report.now)), ": carryon continues nothing."));
 	if (report.settings.dry_run) notices.push(notice("dry", "Dry run: carryon decides and reports, and continues nothing."));
 	if (alike.size > 0) {
 		const command = ["-todo-tools", ...[...alike].every(isPlainName) ? [[...alike].join(",")] : []].join(" ");
