@@ -5,7 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"net/url"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -272,7 +272,9 @@ func TestWidths(t *testing.T) {
 // The page says that continuing was switched off, and does not take that for an agent that never stalls.
 func TestPageSaysThatContinuingIsOff(t *testing.T) {
 	s := sceneOf(t)
-	answered, err := s.client.PostForm(s.proxy.Page()+"/continuing", url.Values{"on": {"false"}})
+	off, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.proxy.Page()+"/continuing?on=false", http.NoBody)
+	require.NoError(t, err)
+	answered, err := s.client.Do(off)
 	require.NoError(t, err)
 	require.NoError(t, answered.Body.Close())
 	require.NoError(t, s.ask(t.Context(), &request{session: "a", todos: []string{"pending"}}, says("Next.", 10, 5, 1)))
