@@ -75,3 +75,44 @@ func TestPathsAreTheProtocols(t *testing.T) {
 	}
 	assert.Len(t, protocols.New(), 4)
 }
+
+// Flags in the prose, such as -max-attempts, are flags of the command.
+func TestFlagsExist(t *testing.T) {
+	t.Parallel()
+	bin := carryonCommand(t)
+	var help strings.Builder
+	for _, command := range []string{"proxy", "run", "audit"} {
+		out, err := shell(t.Context(), root, bin+"/carryon "+command+" -h").Output()
+		require.NoError(t, err)
+		help.Write(out)
+	}
+	foreign := map[string]bool{"-m": true, "-p": true, "-e": true, "-d": true} // of agents and curl
+	found := 0
+	for _, p := range pages(t) {
+		if p.path == "docs/decisions.md" {
+			continue
+		}
+		for _, code := range regexp.MustCompile("`(?:carryon (?:run|proxy|audit) )?(-[a-z][a-z-]*)").FindAllStringSubmatch(p.prose(), -1) {
+			if !foreign[code[1]] {
+				assert.Regexp(t, `(?m)^ +-?`+code[1]+`\b`, help.String(), p.path)
+				found++
+			}
+		}
+	}
+	assert.Greater(t, found, 30)
+}
+
+// The alerts of docs/operators.md ask for metrics that docs/telemetry.md has.
+func TestAlertsNameMetrics(t *testing.T) {
+	t.Parallel()
+	counted := make(map[string]bool)
+	for _, row := range read(t, "docs/telemetry.md").table(t) {
+		name := strings.ReplaceAll(strings.Trim(row[0], "`"), ".", "_")
+		counted[name], counted[name+"_total"], counted[name+"_seconds"] = true, true, true
+	}
+	names := regexp.MustCompile(`\bcarryon_\w+`).FindAllString(regexp.MustCompile(`\{carryon_`).ReplaceAllString(read(t, "docs/operators.md").text, "{"), -1)
+	require.Greater(t, len(names), 4)
+	for _, name := range names {
+		assert.True(t, counted[name], "there is no %s", name)
+	}
+}
