@@ -76,13 +76,13 @@ func (c *Config) Flags() []cli.Flag {
 		},
 		&cli.DurationFlag{
 			Name: "max-wait", Destination: &c.MaxWait, Sources: variable("max-wait"),
-			Usage: "`time` after which clients give up, for clients that do not send it: continuations end earlier; 0 for no limit",
+			Usage: "`time` after which clients give up; continuations end earlier. Official SDKs send it themselves. 0 for no limit",
 		},
 		&cli.DurationFlag{
 			Name: "drain-timeout", Destination: &c.DrainTimeout, Value: defaultDrain, Sources: variable("drain-timeout"),
 			Usage: "`time` that open answers have to finish when the proxy stops",
 		},
-		text("mode", &c.Mode, "", "`mode` that says who is there: standard (a person, whose turn it is when in doubt) or yolo (nobody: go on when in doubt)"),
+		text("mode", &c.Mode, "", "`mode`: standard (somebody is watching: when in doubt, wait for them) or yolo (nobody is: when in doubt, go on)"),
 		on("yolo", &c.YOLO, "short for -mode yolo"),
 		text("questions", &c.Questions, "mode", "`rule` for turns that ask the user something: mode (as -mode says), wait or continue"),
 		text("untouched", &c.Untouched, "mode", "`rule` for user turns in which the list was not written: mode (as -mode says), wait or continue"),
