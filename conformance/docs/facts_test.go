@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
@@ -43,6 +44,21 @@ func TestOutcomeIsReal(t *testing.T) {
 	_, err := client.CreateChatCompletion(ctx, openai.ChatCompletionRequest{Model: "some-model"})
 	require.NoError(t, err)
 	assert.Contains(t, strings.Join(strings.Fields(readme(t).text), " "), "`"+outcomes.Last().String()+"`")
+}
+
+// The table of measurements has the promises that "make bench" measures, in its words.
+func TestPromisesAreMeasured(t *testing.T) {
+	t.Parallel()
+	list, err := shell(t.Context(), filepath.Join(root, "conformance"), "go run ./bench -list -carryon none", "CGO_ENABLED=0").Output()
+	require.NoError(t, err)
+	var documented []string
+	for _, row := range read(t, "docs/benchmarks.md").tableUnder(t, "The table") {
+		for measured := range strings.SplitSeq(row[1], "; ") {
+			name, _, _ := strings.Cut(measured, " = ")
+			documented = append(documented, row[0]+" | "+name)
+		}
+	}
+	assert.ElementsMatch(t, strings.Split(strings.TrimSpace(string(list)), "\n"), documented, "run \"make bench\"")
 }
 
 // The table of events has the functions of an observer.

@@ -42,7 +42,6 @@ func numbers(t *testing.T) []number {
 		{page: "README.md", text: "most %v continuations in a row", value: continuation.DefaultLimits().MaxAttempts},
 		{page: "README.md", text: "at most %v to one that calls tools", value: continuation.DefaultLimits().MaxWithoutProgress},
 		{page: "README.md", text: "before 1.0", why: "a version to come"},
-		{page: "docs/adapters.md", text: "turn 1", why: "a name"},
 		{page: "docs/adapters.md", text: "About 200 lines for the", why: "counted by hand"},
 		{page: "docs/adapters.md", text: "About 550 for Anthropic's, of which 300 are", why: "counted by hand, without comments"},
 		{page: "docs/agents.md", text: "models up to Opus 4.7, Sonnet 4.6 and Haiku 4.5", why: "a fact about Claude Code"},
