@@ -29,7 +29,7 @@ func shell(ctx context.Context, dir, block string, env ...string) *exec.Cmd {
 func TestCommandsOfTheReadmeRun(t *testing.T) {
 	t.Parallel()
 	blocks := readme(t).fences("sh")
-	require.Len(t, blocks, 2)
+	require.NotEmpty(t, blocks) // a release has no block for what is not released
 	for _, block := range blocks {
 		name, _, _ := strings.Cut(block, "\n")
 		t.Run(name, func(t *testing.T) {
