@@ -36,7 +36,7 @@ func connect(tb testing.TB, url string, opts ...postgres.Option) *postgres.Engin
 func on(tb testing.TB, pool *pgxpool.Pool, opts ...postgres.Option) *postgres.Engine {
 	tb.Helper()
 	s, err := postgres.New(pool, opts...)
-	assert.NoError(tb, err) //nolint:testifylint // some tests call it on another goroutine
+	assert.NoError(tb, err)
 	return s
 }
 

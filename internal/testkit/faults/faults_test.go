@@ -198,7 +198,7 @@ func TestJudgeOfAReset(t *testing.T) {
 
 func TestPatienceIsThatOfTheLongestTimeout(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, max(continuation.DefaultLimits().FirstByteTimeout, continuation.DefaultLimits().ResponseTimeout)+10*time.Second, faults.Patience)
+	assert.Equal(t, faults.Patience, max(continuation.DefaultLimits().FirstByteTimeout, continuation.DefaultLimits().ResponseTimeout)+10*time.Second)
 }
 
 func TestWhatIsLeftBehindIsJudgedToo(t *testing.T) {
