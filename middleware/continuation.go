@@ -95,9 +95,9 @@ func (c *Call) tokensOf(r *turnReader, err error) int {
 	if usage.Prompt > 0 || usage.Total > max(usage.Completion, 0) {
 		return usage.Tokens()
 	}
-	usage.Total, usage.Prompt = 0, estimate(c.env.request.size+c.turn.from+promptSize())
+	usage.Total, usage.Prompt = 0, estimate(c.env.request.size+int(c.turn.from)+promptSize())
 	if usage.Completion <= 0 {
-		usage.Completion = estimate(c.text.len() - c.turn.from)
+		usage.Completion = estimate(c.text.len() - int(c.turn.from))
 	}
 	return usage.Tokens()
 }

@@ -21,8 +21,8 @@ type turn struct {
 	continuation.TurnID
 
 	reader    turnReader
-	from      int // where its text begins in the transcript
-	previous  int // where the text of the turn before it begins
+	from      int32 // where its text begins in the transcript, which is far smaller than 2 GiB
+	previous  int32 // where the text of the turn before it begins
 	rejection *rejection
 }
 
@@ -42,7 +42,7 @@ func (t *turn) next(attempt int, watched, printable bool) turn {
 	length, separator := text.len(), text.separator()
 	return turn{
 		TurnID: continuation.TurnID{Session: t.Session, Call: t.Call, Turn: t.Turn + 1, Attempt: attempt},
-		from:   length, previous: t.from,
+		from:   int32(length), previous: t.from, //nolint:gosec // see from
 		reader: turnReader{
 			first: t.Turn == 0, chunk: added{calls: t.reader.chunk.calls[:0]}, calls: tracker{unwatched: !watched},
 			text: turnText{transcript: text, separator: separator, printable: printable, reasoned: text.reasoned},
