@@ -109,7 +109,7 @@ const (
 
 	// ReasonGate and the others of this group come from outside [Evaluate].
 	ReasonGate  // the program's gate vetoed
-	ReasonStore // the store of session state failed
+	ReasonStore // the store of session state failed, or the background tasks could not be asked
 	// ReasonStoreSkipped says that carryon did not ask the store, because it had
 	// failed some seconds before.
 	ReasonStoreSkipped

@@ -9,8 +9,8 @@ import (
 	"github.com/carryon-go/carryon/internal/scope"
 )
 
-// maxWordless is how many times longer than it may be silent a continuation may send
-// only signs of life: comments, and chunks that add nothing.
+// A continuation may send nothing but signs of life (comments, and chunks that add
+// nothing) for maxWordless times as long as it may be silent.
 const maxWordless = 10
 
 // deadlines keep a continuation within its time limits: until its first chunk,
@@ -71,7 +71,8 @@ func (d *deadlines) stopIdle() {
 	d.stopTimers()
 }
 
-// patience returns how long the next chunk may take.
+// patience returns how long the next chunk may take: the limit between chunks, or what
+// is left of maxWordless times that limit, if that is less.
 func (d *deadlines) patience() time.Duration {
 	if left := d.idle - d.wordless/maxWordless; left < d.idle/maxWordless {
 		return maxWordless * left

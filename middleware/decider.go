@@ -46,7 +46,8 @@ func (d *decider) decide() bool {
 }
 
 // mayGoOn reports whether the call may go on after the current turn, judging by the
-// turn and the list. If it may not, that is the decision.
+// turn and the list, and by the state of the session if those do not allow it. It claims
+// nothing. If the call may not go on, that is the decision.
 func (d *decider) mayGoOn() bool {
 	var j judgment
 	d.gather(&j)
@@ -143,7 +144,7 @@ func (d *decider) afterList(s continuation.State, ev *continuation.Evaluation) c
 }
 
 // judgment is a decision on a turn and the input of that decision. It is large, so
-// that there is one for each decision, in one place.
+// each decision makes one and passes a pointer to it.
 type judgment struct {
 	in    continuation.Input
 	ev    continuation.Evaluation
@@ -174,7 +175,8 @@ func (d *decider) settleBy(j *judgment, claims bool) {
 
 // gather collects what the decision on the turn needs beside the state of the
 // session, and asks for nothing that it does not need: not for the list of a barred
-// session. It makes the decision for a session without a past.
+// session. j.ev is then the decision for a session without
+// a past; unless j.final is set, the state may change it.
 func (d *decider) gather(j *judgment) {
 	d.known(&j.in)
 	j.final = true

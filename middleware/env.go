@@ -122,8 +122,8 @@ func (t *traits) offersTools() bool {
 	return false
 }
 
-// traitsOf returns the traits of a request. Nothing is joined to the messages of one
-// with a fixed prefix. A request without tools never gets a first one: some models
+// traitsOf returns the traits of a request. To a request with a fixed prefix,
+// nothing is joined. A request without tools never gets a first one: some models
 // reject any tool.
 func traitsOf(r *adapter.Request) traits {
 	if r.FixedPrefix {
@@ -249,7 +249,7 @@ func (c *callbacks) all() []TurnFilter {
 type TurnFilter interface {
 	begin(c *callbacks, r *turnReader)
 	end(r *turnReader)
-	endCall(notice, separator string) // shows the notice first
+	endCall(notice, separator string) // shows the notice, then ends
 	showedCall() bool
 	showedTurn() bool // or part of it
 }

@@ -38,8 +38,8 @@ var (
 var errPanicked = errors.New("middleware: the turn ended in a panic")
 
 // describeError describes an error of the provider without its text, which may quote
-// messages. It describes the engine's own errors and those of the system in full, and
-// others by status or type.
+// messages. It describes the exported errors of the engine and those of the system in
+// full, and others by status or type.
 func describeError(err error) string {
 	var status *adapter.StatusError
 	if errors.As(err, &status) && status.Status > 0 {

@@ -562,7 +562,7 @@ func (j *joiner[C]) readTail() {
 
 // addTail adds a chunk to the ending, and reports whether only the rest of the ending is
 // still expected. A chunk after the provider has said that the turn is done is not
-// part of the answer, and is shown only where everything is.
+// part of the answer; it is shown only if the turn is shown as it came.
 func (j *joiner[C]) addTail(c *C, done bool) bool {
 	if !done {
 		j.reader().nextChunk()

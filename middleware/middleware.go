@@ -50,8 +50,8 @@ func New(todos todo.Provider, opts ...Option) *Middleware {
 	return mw
 }
 
-// Settings returns the ephemeral settings, which may be changed at any time by any
-// goroutine.
+// Settings returns the settings of sessions, which any goroutine may change at any
+// time.
 func (mw *Middleware) Settings() *Settings {
 	return mw.options.settings
 }

@@ -23,7 +23,7 @@ import (
 // it, such as a span: the call, or the request of the turn, goes on with the values
 // of that ctx, but ends with the given ctx. To return nil is to return the given ctx.
 // CallEnded is called once for each call, with the ctx of CallStarted, and even for a
-// call that carryon leaves alone; TurnEnded is called with the ctx of TurnStarted,
+// call that carryon leaves alone, except one that runs inside another layer; TurnEnded is called with the ctx of TurnStarted,
 // and the others with that of the call.
 type Observer struct {
 	CallStarted         func(context.Context, CallStarted) context.Context
@@ -62,7 +62,7 @@ type Decision struct {
 	Evaluation continuation.Evaluation
 	DryRun     bool  // carryon will not act on it
 	Holdout    bool  // the session belongs to the control group of [WithHoldout]
-	Err        error // the gate's veto, with ReasonGate
+	Err        error // the gate's veto, or the failure of the store or of the background tasks
 }
 
 // ContinuationStarted says that a continuation is about to be sent.
@@ -190,7 +190,8 @@ type CallEnded struct {
 	Outcome Outcome
 }
 
-// Times are the times of a turn. A time is zero if its event did not happen.
+// Times are the times of a turn. FirstChunk and Finished equal Ended if their event did
+// not happen.
 type Times struct {
 	Began      time.Time // the request was sent
 	FirstChunk time.Time // the first part of the answer was read; for a whole answer, when it ended

@@ -23,7 +23,8 @@ import (
 // [continuation.ApprovalMode.Check] and [continuation.Handback.Check].
 type Option func(*options)
 
-// options are what the program has set. The zero value of a field is its default.
+// options are what the program has set. The zero value of a field is
+// its default, except where newOptions sets one.
 type options struct {
 	report  reporter
 	logger  *slog.Logger // nil for none
@@ -219,8 +220,9 @@ func WithObserver(observer Observer) Option {
 // session.
 //
 // No text of a message, a prompt or a todo is logged, except with [LogContent]. Errors
-// of todo sources, engines, task managers and gates are logged in full. Errors of the
-// provider, of observers and of others that see texts are logged by status or type.
+// of the provider, of observers, policies and notices are logged by status or type.
+// Errors of todo sources, engines, task managers, session keys and gates are logged in
+// full, so they must not quote the texts that they are given.
 func WithLogger(logger *slog.Logger, opts ...LogOption) Option {
 	return check(logger != nil, func(o *options) {
 		o.logger, o.content = logger, slices.Contains(opts, LogContent)

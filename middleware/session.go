@@ -349,8 +349,8 @@ func (h *sessionHandle) timeLeft() time.Duration {
 	return h.rules.Limits.StoreTimeout - time.Duration(h.waited.micros.Load())*time.Microsecond
 }
 
-// limitWait returns a ctx that ends once the turn has waited for as long as it may, in
-// real time, as the ctx does. Call done when the wait is over.
+// limitWait returns a ctx that ends once the turn has waited for as long as it may,
+// measured in real time, because the time-out of a ctx is. Call done when the wait is over.
 func (h *sessionHandle) limitWait(ctx context.Context) (limited context.Context, done func()) {
 	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, h.timeLeft())

@@ -66,7 +66,8 @@ func (s *Settings) Load(ctx context.Context, session string) (continuation.Value
 }
 
 // withOverrides returns the values in force for a session whose state has these
-// overrides. It asks no store. Without one, own is ignored.
+// overrides. It asks no store. If there is none, own is ignored, and what this
+// process keeps counts.
 func (s *Settings) withOverrides(session string, own continuation.Overrides) continuation.Values {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -105,7 +105,7 @@ func (s *Stream[C]) Close() error {
 	j.closed.Store(true)
 	j.call.env.release(continuation.TurnID{Session: j.call.env.session.name()})
 	if j.phase.is(ended) {
-		defer j.call.env.cancel.cancel() // nothing runs: the source is closed as the SDK would
+		defer j.call.env.cancel.cancel() // nothing runs any more, so the source is closed first, as the SDK does
 	} else {
 		j.call.env.cancel.cancel()
 	}

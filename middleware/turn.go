@@ -188,5 +188,5 @@ func (n *continued) begin(from *turn) {
 	n.from, n.text, n.reasoning = *from, text.len(), text.reasoningLen()
 }
 
-// hasFailed reports whether a try has failed that another one may follow.
+// hasFailed reports whether the last try has failed and another may follow it.
 func (n *continued) hasFailed() bool { return n != nil && n.failure != nil }

@@ -276,6 +276,7 @@ func (f *Filter[C]) Chunk(c C) error {
 // Relaying reports whether the filter passes what the SDK streams as it is, which it
 // does in the caller's own turn. While it does, an adapter may give a chunk to the
 // callback itself and report that to Relayed, so that a chunk costs next to nothing.
+// After true, the adapter must do both.
 func (f *Filter[C]) Relaying() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 )
 
-// usageChunk holds the chunk that shows the usage of the answer, if the chunk with
-// the finish does not: the last chunk with usage, of the last turn that had any.
+// usageChunk holds the last chunk with usage, of the last turn that had any. It may be
+// the chunk with the finish.
 type usageChunk[C any] struct {
 	current  *C // of the current turn
 	previous *C // of an earlier turn
@@ -168,8 +168,8 @@ func (o *output[C]) take() (C, bool) {
 func (o *output[C]) isEmpty() bool { return o == nil || o.next == len(o.chunks) }
 
 // ending is the end of a turn, which is held back because it would tell the caller
-// that the answer is over. It is the end of turn 1 as it came, or one that the
-// dialect rewrites.
+// that the answer is over. It is the end of turn 1 as it came, one that the
+// dialect rewrites, or that of the turn before one that is not shown.
 type ending[C any] interface {
 	// model returns the chunk to copy for a text that the model did not send a chunk
 	// for, nil for none, and whether it is a continuation's.

@@ -113,7 +113,7 @@ func (k *keeper) keep(ctx context.Context) error {
 	return nil
 }
 
-// keepFigures begins to collect what is to be kept.
+// keepFigures makes the journal collect the figures that the keeper stores.
 func (j *journal) keepFigures() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
