@@ -438,6 +438,24 @@ func Text(raw, scratch []byte) (text, grown []byte) {
 	return scratch[from:len(scratch):len(scratch)], scratch
 }
 
+// Texts decodes the strings of one event after another, in memory that it uses again.
+// The zero value is ready for use.
+type Texts struct{ scratch []byte }
+
+// Of returns the text of the string in raw, or "" for any other value. It is valid
+// until the next Reset, and while raw does not change.
+func (t *Texts) Of(raw []byte) string {
+	if !IsString(raw) {
+		return ""
+	}
+	text, scratch := Text(raw, t.scratch)
+	t.scratch = scratch
+	return View(text)
+}
+
+// Reset begins the next event.
+func (t *Texts) Reset() { t.scratch = t.scratch[:0] }
+
 // AppendText appends the decoded string in raw, which includes its quotes. It
 // leaves an escape that JSON does not have as it is.
 func AppendText(to, raw []byte) []byte {

@@ -13,7 +13,7 @@ import (
 
 // Read implements [adapter.Dialect].
 func (d *dialect) Read(e *sse.Event, t adapter.TurnReader) {
-	d.scratch = d.scratch[:0]
+	d.texts.Reset()
 	if d.over {
 		d.over, d.later = false, &laterTurn{choice: noChoice}
 	}
@@ -174,7 +174,7 @@ func (d *dialect) readChoice(s *rawjson.Scanner, t adapter.TurnReader) {
 			d.readBody(s, t)
 		case "finish_reason":
 			m.meet(1)
-			finish = d.text(s.Raw())
+			finish = d.texts.Of(s.Raw())
 		case "logprobs":
 			if d.document != nil {
 				d.document.tokens.turn.add(d, choice.Raw())
@@ -194,12 +194,12 @@ func (d *dialect) readBody(s *rawjson.Scanner, t adapter.TurnReader) {
 		case "content":
 			d.readContent(s, t)
 		case reasoningNames[0], reasoningNames[1]:
-			if text := d.text(s.Raw()); text != "" && !reasoned {
+			if text := d.texts.Of(s.Raw()); text != "" && !reasoned {
 				reasoned = true // some send it under both names
 				d.readReasoning(name, text, t)
 			}
 		case "refusal":
-			if d.text(s.Raw()) != "" {
+			if d.texts.Of(s.Raw()) != "" {
 				t.Refusal()
 			}
 		case "tool_calls":
@@ -231,7 +231,7 @@ func (d *dialect) readReasoning(name, text string, t adapter.TurnReader) {
 // readContent reads a content, which is a string or a list of parts.
 func (d *dialect) readContent(s *rawjson.Scanner, t adapter.TurnReader) {
 	if s.Kind() != '[' {
-		t.Text(d.text(s.Raw()))
+		t.Text(d.texts.Of(s.Raw()))
 		return
 	}
 	if d.document != nil && !d.envelope.IsFixed() {
@@ -239,8 +239,8 @@ func (d *dialect) readContent(s *rawjson.Scanner, t adapter.TurnReader) {
 	}
 	for range s.Elements() {
 		part := s.Raw()
-		if d.text(rawjson.Member(part, "type")) == "text" {
-			t.Text(d.text(rawjson.Member(part, "text")))
+		if d.texts.Of(rawjson.Member(part, "type")) == "text" {
+			t.Text(d.texts.Of(rawjson.Member(part, "text")))
 		}
 	}
 }
@@ -252,11 +252,11 @@ func (d *dialect) readCalls(s *rawjson.Scanner, t adapter.TurnReader) {
 		if d.document == nil {
 			index = indexOf(c.index)
 		}
-		arguments := d.text(c.arguments)
+		arguments := d.texts.Of(c.arguments)
 		if !rawjson.IsString(c.arguments) && !rawjson.IsNull(c.arguments) {
 			arguments = rawjson.View(c.arguments) // some send an object
 		}
-		t.Call(index, d.text(c.id), d.text(c.name), arguments)
+		t.Call(index, d.texts.Of(c.id), d.texts.Of(c.name), arguments)
 		d.lastCall = index
 	}
 }
@@ -338,10 +338,10 @@ type dialect struct {
 	wire.Usage
 
 	envelope adapter.Envelope[envelope]
-	scratch  []byte // texts of the current event that were escaped
-	lastCall int    // the index of the last tool call, or of the last fragment of one
-	hasDone  bool   // a turn has ended with [DONE]
-	over     bool   // the turn has ended: what is read next begins another
+	texts    rawjson.Texts // of the current event
+	lastCall int           // the index of the last tool call, or of the last fragment of one
+	hasDone  bool          // a turn has ended with [DONE]
+	over     bool          // the turn has ended: what is read next begins another
 	later    *laterTurn
 	document *document // nil if the answer is streamed
 }
@@ -386,17 +386,6 @@ func (d *dialect) body() string {
 		return "message"
 	}
 	return "delta"
-}
-
-// text returns the text of a string, or "" for any other value. It is valid
-// until the next event is read.
-func (d *dialect) text(raw []byte) string {
-	if !rawjson.IsString(raw) {
-		return ""
-	}
-	text, scratch := rawjson.Text(raw, d.scratch)
-	d.scratch = scratch
-	return rawjson.View(text)
 }
 
 // envelopeNames are the members that are the same in every chunk of an answer.

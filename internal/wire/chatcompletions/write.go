@@ -187,7 +187,7 @@ func (w *writer) choices(own []byte) {
 }
 
 func (w *writer) choice(json []byte) {
-	own := w.dialect.text(rawjson.Member(json, "finish_reason"))
+	own := w.dialect.texts.Of(rawjson.Member(json, "finish_reason"))
 	logprobs, names := w.logprobs(json), []string{w.dialect.body(), "finish_reason"}
 	if !rawjson.IsNull(logprobs) {
 		names = append(names, "logprobs")
@@ -222,7 +222,7 @@ func (w *writer) finishReason(own []byte) {
 		return
 	case w.finish == "":
 		own = []byte("null")
-	case w.dialect.text(own) != w.finish:
+	case w.dialect.texts.Of(own) != w.finish:
 		own = rawjson.Quote(w.finish)
 	}
 	w.shows = w.shows || w.finish != ""
@@ -257,7 +257,7 @@ func (w *writer) writeBody(own []byte) {
 // apart returns the value of a member with the separator put before its
 // reasoning, if it has any.
 func (w *writer) apart(name string, value []byte) []byte {
-	switch text := w.dialect.text(value); {
+	switch text := w.dialect.texts.Of(value); {
 	case w.edit.ReasoningSeparator == "":
 		return value
 	case slices.Contains(reasoningNames[:], name) && text != "":
@@ -303,7 +303,7 @@ func (w *writer) content(own []byte) {
 	switch {
 	case len(own) > 0 && own[0] == '[' && (w.dialect.document == nil || w.dialect.document.inParts):
 		w.parts(own)
-	case own != nil && w.text == w.dialect.text(own):
+	case own != nil && w.text == w.dialect.texts.Of(own):
 		w.member("content", own)
 	case own != nil || w.text != "":
 		w.member("content", rawjson.Quote(w.text))
@@ -319,7 +319,7 @@ func (w *writer) parts(own []byte) {
 	s := rawjson.Over(own)
 	for range s.Elements() {
 		part := s.Raw()
-		if w.dialect.text(rawjson.Member(part, "type")) != "text" {
+		if w.dialect.texts.Of(rawjson.Member(part, "type")) != "text" {
 			w.comma('[')
 			w.out, w.shows = append(w.out, part...), true
 			continue

@@ -11,10 +11,10 @@ import (
 
 // codec reads and shows one streamed answer.
 type codec struct {
-	show    show
-	began   bool     // a chunk of the first turn was read
-	read    progress // of the current turn
-	scratch []byte   // texts of the current event that were escaped
+	show  show
+	began bool          // a chunk of the first turn was read
+	read  progress      // of the current turn
+	texts rawjson.Texts // of the current event
 }
 
 var _ wire.Codec = (*codec)(nil)
@@ -34,7 +34,7 @@ func (c *codec) AppendHeartbeat(dst []sse.Event) []sse.Event { return dst }
 
 // Read implements [adapter.Dialect].
 func (c *codec) Read(e *sse.Event, t adapter.TurnReader) {
-	c.scratch = c.scratch[:0]
+	c.texts.Reset()
 	t.Size(len(e.Raw))
 	ch := parse(e, c.show.wrapped)
 	if ch == nil {
@@ -53,19 +53,8 @@ func (c *codec) Read(e *sse.Event, t adapter.TurnReader) {
 	if counts := countsOf(c.show.usages.turn); counts != (adapter.Usage{}) && (ch.usage != nil || ch.finish != nil) {
 		t.Usage(counts)
 	}
-	r := reader{turn: &c.read, later: c.show.later, text: c.text, to: t}
+	r := reader{turn: &c.read, later: c.show.later, text: c.texts.Of, to: t}
 	r.read(ch)
-}
-
-// text returns the text of a string, or "" for any other value. It is valid until the
-// next event is read.
-func (c *codec) text(raw []byte) string {
-	if !rawjson.IsString(raw) {
-		return ""
-	}
-	text, scratch := rawjson.Text(raw, c.scratch)
-	c.scratch = scratch
-	return rawjson.View(text)
 }
 
 // AppendShown implements [adapter.Dialect].

@@ -22,7 +22,7 @@ type codec struct {
 	turn      turn // the current one, as it is read
 	blocks    blocks
 	end       answerEnd
-	scratch   []byte // texts of the current event that were escaped
+	texts     rawjson.Texts // of the current event
 }
 
 var _ wire.Codec = (*codec)(nil)

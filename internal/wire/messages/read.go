@@ -64,7 +64,7 @@ func (t *turn) find(index int) int {
 
 // Read implements [adapter.Dialect].
 func (c *codec) Read(e *sse.Event, t adapter.TurnReader) {
-	c.scratch = c.scratch[:0]
+	c.texts.Reset()
 	t.Size(len(e.Raw))
 	switch ev := parse(e); ev.kind {
 	case messageStart:
@@ -146,7 +146,7 @@ func (c *codec) readBlock(block []byte, index int, t adapter.TurnReader) {
 	if isSigned(block) {
 		c.signed = true
 	}
-	readContent(block, index, c.later, c.text, t)
+	readContent(block, index, c.later, c.texts.Of, t)
 }
 
 // keepContainer stores the container that the caller's own turn names for its
@@ -189,25 +189,14 @@ func inputOf(block []byte) string {
 	return ""
 }
 
-// text returns the text of a string, or "" for any other value. It is valid
-// until the next event is read.
-func (c *codec) text(raw []byte) string {
-	if !rawjson.IsString(raw) {
-		return ""
-	}
-	text, scratch := rawjson.Text(raw, c.scratch)
-	c.scratch = scratch
-	return rawjson.View(text)
-}
-
 // readDelta reads a part of a block. Text and thinking count even without a
 // block; the input of a call does not.
 func (c *codec) readDelta(ev *event, t adapter.TurnReader) {
 	switch kind := typeOf(ev.delta); kind {
 	case textDelta:
-		t.Text(c.text(rawjson.Member(ev.delta, "text")))
+		t.Text(c.texts.Of(rawjson.Member(ev.delta, "text")))
 	case thinkingDelta:
-		t.Reasoning(c.text(rawjson.Member(ev.delta, "thinking")))
+		t.Reasoning(c.texts.Of(rawjson.Member(ev.delta, "thinking")))
 	case signatureDelta:
 		if !rawjson.IsEmpty(rawjson.Member(ev.delta, "signature")) {
 			c.signed = true
@@ -222,7 +211,7 @@ func (c *codec) readDelta(ev *event, t adapter.TurnReader) {
 // readInput reads a part of a call's input. One that comes after its call has ended
 // belongs to no other: without it, the call would look whole.
 func (c *codec) readInput(ev *event, t adapter.TurnReader) {
-	at, input := c.turn.find(ev.index), c.text(rawjson.Member(ev.delta, "partial_json"))
+	at, input := c.turn.find(ev.index), c.texts.Of(rawjson.Member(ev.delta, "partial_json"))
 	isLate := at < 0 || ev.index != noIndex && c.turn.open[at].index != ev.index && ev.index <= c.turn.top
 	switch {
 	case c.later && input != "" && (isLate || c.turn.open[at].kind != typeToolUse && !mayCall(c.turn.open[at].kind)):
