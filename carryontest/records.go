@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/internal/testkit/recordtest"
 	"github.com/carryon-go/carryon/records"
 )
 
@@ -196,7 +197,7 @@ func (c *recordCheck) removal() {
 }
 
 func (c *recordCheck) isolatedKeys() {
-	keys := awkwardKeys()
+	keys := recordtest.AwkwardKeys()
 	for i, key := range keys {
 		c.put(key, fmt.Sprint("record ", i))
 	}
@@ -244,14 +245,4 @@ func (c *recordCheck) timesToKeep() {
 	assert.Equal(c, "x", c.get("a"))
 	c.update("a", func(time.Time, []byte) ([]byte, time.Duration, error) { return []byte("y"), records.Off, nil })
 	assert.Equal(c, "y", c.get("a"))
-}
-
-// awkwardKeys returns keys that a store may confuse or fail on.
-func awkwardKeys() []string {
-	long := strings.Repeat("k", 1000)
-	return []string{
-		"a", "A", " a", "a ", "a/b", "a:b", "a%2Fb", "a.b", "*", "%", "_", "a\n", "a\x00", "\x00a", "\x00", "a\x00b", "\x00loop/1f", "loop/1f",
-		"\u00e9", "e\u0301", "\U0001f6d1", "\u4fee", "'; --", "../a", "\xff", "\xfe", "\ufffd", "a\xff",
-		long, long + "x", "x" + long,
-	}
 }

@@ -5,25 +5,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strconv"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/internal/testkit/recordtest"
 	"github.com/carryon-go/carryon/records"
 )
 
 var errOfF = errors.New("f fails")
 
-// count adds one to the number under key, and returns it as it was stored.
-func (c *recordCheck) count(key string) (int, error) {
+// Count implements recordtest.Counter.
+func (c *recordCheck) Count(key string) (int, error) {
 	result := 0
 	err := c.records.Update(c.Context(), key, func(_ time.Time, old []byte) ([]byte, time.Duration, error) {
-		giveWay()
+		recordtest.GiveWay()
 		n := 0
 		if len(old) > 0 {
 			var err error
@@ -37,56 +36,14 @@ func (c *recordCheck) count(key string) (int, error) {
 	return result, err
 }
 
-// atomicUpdates counts from many goroutines. An update that fails must not have been counted, and one that succeeds must
-// have been, with the last result of f.
-func (c *recordCheck) atomicUpdates() {
-	const workers, rounds = 8, 50
-	var (
-		wg      sync.WaitGroup
-		mu      sync.Mutex
-		results []int
-	)
-	for range workers {
-		wg.Go(func() {
-			for range rounds {
-				if result, err := c.count("shared"); err == nil {
-					mu.Lock()
-					results = append(results, result)
-					mu.Unlock()
-				}
-			}
-		})
-	}
-	wg.Wait()
-	require.NotEmpty(c, results, "no update got through")
-	want := make([]int, len(results))
-	for i := range want {
-		want[i] = i + 1
-	}
-	assert.ElementsMatch(c, want, results, "every update has to see all those before it")
-	assert.Equal(c, strconv.Itoa(len(results)), c.get("shared"))
-}
+// Counted implements recordtest.Counter.
+func (c *recordCheck) Counted(key string) string { return c.get(key) }
 
-// concurrentKeys counts from many goroutines, each under its own key.
-func (c *recordCheck) concurrentKeys() {
-	const workers, rounds = 8, 20
-	var wg sync.WaitGroup
-	stored := make([]int, workers)
-	for worker := range workers {
-		wg.Go(func() {
-			for range rounds {
-				if _, err := c.count(strconv.Itoa(worker)); err == nil {
-					stored[worker]++
-				}
-			}
-		})
-	}
-	wg.Wait()
-	for worker, want := range stored {
-		assert.Positive(c, want, "no update of key %d got through", worker)
-		assert.Equal(c, strconv.Itoa(want), c.get(strconv.Itoa(worker)), "updates of key %d", worker)
-	}
-}
+// atomicUpdates counts under one key.
+func (c *recordCheck) atomicUpdates() { recordtest.AtomicUpdates(c, c) }
+
+// concurrentKeys counts under several keys.
+func (c *recordCheck) concurrentKeys() { recordtest.ConcurrentKeys(c, c) }
 
 // endedContext ends the ctx of an update, before it and while f runs.
 func (c *recordCheck) endedContext() {
@@ -202,13 +159,6 @@ func (c *recordCheck) clocks() {
 	for i := 1; i < len(times); i++ {
 		require.False(c, times[i].IsZero())
 		assert.WithinDuration(c, times[i-1], times[i], c.patience, "two processes are told very different times")
-	}
-}
-
-// giveWay lets other goroutines run, to catch a store that reads and writes in two steps.
-func giveWay() {
-	for range 10 {
-		runtime.Gosched()
 	}
 }
 

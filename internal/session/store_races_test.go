@@ -3,7 +3,6 @@ package session_test
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"strconv"
 	"sync"
 	"time"
@@ -13,51 +12,29 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/session"
+	"github.com/carryon-go/carryon/internal/testkit/recordtest"
 )
 
-// atomicUpdates counts from many goroutines. An update that fails must not have been counted, and one that succeeds must
-// have been, with the last result of f.
-func (c *storeCheck) atomicUpdates() {
-	const workers, rounds = 8, 50
-	var (
-		wg      sync.WaitGroup
-		mu      sync.Mutex
-		results []int
-	)
-	for range workers {
-		wg.Go(func() {
-			for range rounds {
-				result := 0
-				err := c.store.Update(c.Context(), "shared", func(s continuation.State) continuation.State {
-					giveWay()
-					s.Attempts++
-					result = s.Attempts
-					return s
-				})
-				if err == nil {
-					mu.Lock()
-					results = append(results, result)
-					mu.Unlock()
-				}
-			}
-		})
-	}
-	wg.Wait()
-	require.NotEmpty(c, results, "no update got through")
-	want := make([]int, len(results))
-	for i := range want {
-		want[i] = i + 1
-	}
-	assert.ElementsMatch(c, want, results, "every update has to see all those before it")
-	assert.Equal(c, len(results), c.get("shared").Attempts)
+// Count implements recordtest.Counter.
+func (c *storeCheck) Count(key string) (int, error) {
+	result := 0
+	err := c.store.Update(c.Context(), key, func(s continuation.State) continuation.State {
+		recordtest.GiveWay()
+		s.Attempts++
+		result = s.Attempts
+		return s
+	})
+	return result, err
 }
 
-// giveWay lets other goroutines run, to catch a store that reads and writes in two steps.
-func giveWay() {
-	for range 10 {
-		runtime.Gosched()
-	}
-}
+// Counted implements recordtest.Counter.
+func (c *storeCheck) Counted(key string) string { return strconv.Itoa(c.get(key).Attempts) }
+
+// atomicUpdates counts under one key.
+func (c *storeCheck) atomicUpdates() { recordtest.AtomicUpdates(c, c) }
+
+// concurrentKeys counts under several keys.
+func (c *storeCheck) concurrentKeys() { recordtest.ConcurrentKeys(c, c) }
 
 // claims checks what updates are atomic for: that only one call gets a claim.
 func (c *storeCheck) claims() {
@@ -83,7 +60,7 @@ func (c *storeCheck) compete(key string, callers uint64) (holders []uint64) {
 			<-begin
 			got := false
 			err := c.store.Update(c.Context(), key, func(s continuation.State) continuation.State {
-				giveWay()
+				recordtest.GiveWay()
 				got = s.Claim.Token == token || !s.Claim.Active(now)
 				if got {
 					return session.Claim(s, token, now, continuation.DefaultLimits().ClaimLife)
@@ -100,31 +77,6 @@ func (c *storeCheck) compete(key string, callers uint64) (holders []uint64) {
 	close(begin)
 	wg.Wait()
 	return holders
-}
-
-// concurrentKeys counts from many goroutines, each under its own key.
-func (c *storeCheck) concurrentKeys() {
-	const workers, rounds = 8, 20
-	var wg sync.WaitGroup
-	stored := make([]int, workers)
-	for worker := range workers {
-		wg.Go(func() {
-			for range rounds {
-				if c.store.Update(c.Context(), strconv.Itoa(worker), func(s continuation.State) continuation.State {
-					giveWay()
-					s.Attempts++
-					return s
-				}) == nil {
-					stored[worker]++
-				}
-			}
-		})
-	}
-	wg.Wait()
-	for worker, want := range stored {
-		assert.Positive(c, want, "no update of key %d got through", worker)
-		assert.Equal(c, want, c.get(strconv.Itoa(worker)).Attempts, "updates of key %d", worker)
-	}
 }
 
 // endedContext ends the ctx of an update, before it and while f runs. A store may finish the update anyway, because a

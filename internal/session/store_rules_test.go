@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/bits"
 	"reflect"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/session"
+	"github.com/carryon-go/carryon/internal/testkit/recordtest"
 )
 
 // testStore checks that a store does what carryon relies on: unknown keys have the zero
@@ -151,22 +151,12 @@ func (c *storeCheck) backToZero() {
 }
 
 func (c *storeCheck) isolatedKeys() {
-	keys := awkwardKeys()
+	keys := recordtest.AwkwardKeys()
 	for i, key := range keys {
 		c.put(key, continuation.State{Tokens: i + 1})
 	}
 	for i, key := range keys {
 		assert.Equal(c, continuation.State{Tokens: i + 1}, c.get(key), "key %q", key)
-	}
-}
-
-// awkwardKeys returns keys that a store may confuse or fail on.
-func awkwardKeys() []string {
-	long := strings.Repeat("k", 1000)
-	return []string{
-		"a", "A", " a", "a ", "a/b", "a:b", "a%2Fb", "a.b", "*", "%", "_", "a\n", "a\x00", "\x00a", "\x00", "a\x00b", "\x00loop/1f", "loop/1f",
-		"\u00e9", "e\u0301", "\U0001f6d1", "\u4fee", "'; --", "../a", "\xff", "\xfe", "\ufffd", "a\xff",
-		long, long + "x", "x" + long,
 	}
 }
 
