@@ -125,7 +125,7 @@ func write(t *testing.T, name, content string) string {
 // What cannot be read is counted, and the rest is read.
 func TestBrokenTranscripts(t *testing.T) {
 	t.Parallel()
-	whole, err := os.ReadFile("testdata/home/.qwen/projects/-work-q/chats/q.jsonl")
+	whole, err := os.ReadFile("testdata/home/.qwen/projects/-repo-q/chats/q.jsonl")
 	require.NoError(t, err)
 	database, err := os.ReadFile("testdata/home/.local/share/opencode/opencode.db")
 	require.NoError(t, err)
