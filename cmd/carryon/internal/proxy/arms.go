@@ -8,9 +8,9 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// arm sums up the sessions of one arm of the holdout. A hash draws sessions, so they
-// are what is counted, and not user turns: those of one session are alike, which would
-// make any range too narrow. Only sessions with a todo list count, because carryon
+// arm sums up the sessions of one arm of the holdout. It counts sessions and not user
+// turns: the holdout assigns a session as a whole, and the turns of one session are
+// alike, so ranges over turns would be too narrow. Only sessions with a todo list count, because carryon
 // changes nothing in the others.
 type arm struct {
 	Sessions int               `json:"sessions,omitzero"`

@@ -34,11 +34,11 @@ func (c *control) reload() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	before := c.config.rules()
+	before := c.config.rules().all()
 	c.apply(&next)
 	changed := false
 	for i, now := range next.all() {
-		if was := before.all()[i].value; was != now.value {
+		if was := before[i].value; was != now.value {
 			changed = true
 			c.logger.Warn("a setting was changed", slog.String("setting", now.name), slog.String("old", fmt.Sprint(was)), slog.String("new", fmt.Sprint(now.value)))
 		}
