@@ -176,6 +176,9 @@ func afterParagraph(text string) string {
 // Tail returns the automatic text at the end of a tool's result, or "". It needs a banner
 // there, or the element of a reminder: a file may end in a report that it quotes.
 func Tail(result string) string {
+	if !strings.Contains(result, "</") { // most results; this is much faster than looking from the end
+		return ""
+	}
 	end := strings.TrimRight(result, blank)
 	start := len(end)
 	for range maxTail {

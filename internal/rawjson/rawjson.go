@@ -390,8 +390,10 @@ func TextOf(raw []byte) string {
 	if !IsString(raw) {
 		return ""
 	}
-	text, _ := Text(raw, nil)
-	return string(text)
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1])
+	}
+	return View(AppendText(make([]byte, 0, len(raw)), raw))
 }
 
 // TextView is TextOf without a copy if nothing in the string is escaped. The
@@ -400,8 +402,10 @@ func TextView(raw []byte) string {
 	if !IsString(raw) {
 		return ""
 	}
-	text, _ := Text(raw, nil)
-	return View(text)
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return View(raw[1 : len(raw)-1])
+	}
+	return TextOf(raw)
 }
 
 // Int returns the integer in raw, and reports whether raw is one.

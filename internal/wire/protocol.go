@@ -224,6 +224,15 @@ func ListIn(b Body, member string) [][]byte {
 	return rawjson.MemberElements(body, member)
 }
 
+// PassUser passes a message of the user to a walk. Its content is a string or a list of parts, for which textOf returns
+// the text. A string is not copied: long histories hold many, and few are more than looked at.
+func PassUser(w *adapter.HistoryWalk, content []byte, textOf func(parts []byte) string) bool {
+	if rawjson.IsString(content) {
+		return w.User(rawjson.TextView(content), nil)
+	}
+	return w.User(textOf(content), TextsIn(content))
+}
+
 // TextsIn yields the texts in a list of a message's parts, the last one first.
 func TextsIn(parts []byte) iter.Seq[string] {
 	return func(yield func(string) bool) {

@@ -380,7 +380,7 @@ type walk struct {
 func (w *walk) pass(m *message) bool {
 	switch string(m.role) {
 	case `"user"`:
-		return w.User(identityOf(m.content), wire.TextsIn(m.content))
+		return wire.PassUser(&w.HistoryWalk, m.content, identityOf)
 	case `"system"`, `"developer"`:
 		return w.Text(contentOf(m.content))
 	case `"tool"`:

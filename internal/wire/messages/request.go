@@ -480,7 +480,7 @@ type walk struct {
 func (w *walk) pass(m *message) bool {
 	switch {
 	case m.role == roleUser && !m.has.result:
-		return w.User(wordsOf(m.content), wire.TextsIn(m.content))
+		return wire.PassUser(&w.HistoryWalk, m.content, wordsOf)
 	case rawjson.IsString(m.content):
 		return m.role != roleSystem || w.Text(rawjson.TextOf(m.content))
 	}

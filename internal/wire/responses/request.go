@@ -349,7 +349,7 @@ type walk struct {
 func (w *walk) pass(item *fields) bool {
 	switch string(item.role) {
 	case `"user"`:
-		return w.User(identityOf(item.content), wire.TextsIn(item.content))
+		return wire.PassUser(&w.HistoryWalk, item.content, identityOf)
 	case `"system"`, `"developer"`:
 		return w.Text(contentOf(item.content))
 	}
