@@ -275,29 +275,13 @@ func (c *Call) explain(r *adapter.Request) {
 	}
 	e := newExplanation()
 	e.request(c.env.session.name(), r)
-	ev, list := c.preview()
-	e.list(&ev, &list)
+	stopped := c.turn // as it would be if the model stopped now
+	stopped.reader.finish = "stop"
+	d := decider{env: &c.env, turn: &stopped, list: &noList}
+	ev := d.preview()
+	e.list(&ev, d.list)
 	e.decision(&ev)
 	x.write(e.String())
-}
-
-// preview returns the decision that carryon would take if the model stopped now.
-func (c *Call) preview() (continuation.Evaluation, readList) {
-	d := decider{env: &c.env, turn: &c.turn, list: &noList}
-	var in continuation.Input
-	d.known(&in)
-	in.Turn = continuation.EndedTurn{Finish: "stop"}
-	state, err := c.env.session.load(c.env.cancel.caller)
-	if err != nil || c.env.session.failure != nil {
-		return continuation.Evaluation{Reason: continuation.ReasonStore}, readList{}
-	}
-	in.State, in.UserTurn, in.Now, in.Settings = state, c.env.session.userTurn, c.env.mw.options.clock.Now(), c.env.session.settingsOf(state)
-	d.readTodos()
-	d.readBackground()
-	d.list.putInto(&in)
-	in.MayAsk = d.mayAsk()
-	in.Scope = d.listScope(in.Scope)
-	return d.env.evaluate(in), *d.list
 }
 
 // rememberList makes the todo source remember the list in the request of the call, if

@@ -226,19 +226,14 @@ func (d *decider) known(in *continuation.Input) {
 // update: it adds a claim if the call is continued and claims is set, or what is new
 // about the list if the call ends.
 func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Evaluation) {
-	in.UserTurn, in.Now = d.env.session.userTurn, d.env.mw.options.clock.Now()
-	wrote := d.env.hasWrittenList()
+	in.Now = d.env.mw.options.clock.Now()
 	token := rand.Uint64() | 1 //nolint:gosec // tells claims apart, guards nothing
 	err := d.env.session.update(d.env.cancel.ctx, d.env.withRelease(func(s continuation.State) continuation.State {
-		in.State, in.Settings = s, d.env.session.settingsOf(s)
-		in.State.Touched = s.Touched || wrote
 		d.effect = session.Effect{}
-		ev = d.env.evaluate(in)
-		if ev.Conditions[continuation.ConditionNoBackground] == continuation.Met && !d.list.backgroundKnown {
-			ev = continuation.Evaluation{Reason: continuation.ReasonTodosNeeded} // the state has changed since the list was read
-			return s
-		}
+		ev = d.evaluateIn(s, &in)
 		switch {
+		case ev.Reason == continuation.ReasonTodosNeeded:
+			return s
 		case ev.Continue && claims:
 			var next continuation.State
 			next, d.effect = session.Judge(s, ev.State)
@@ -275,6 +270,34 @@ func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Ev
 	return ev
 }
 
+// evaluateIn evaluates the turn by the state of the session, which it sets in the input.
+func (d *decider) evaluateIn(s continuation.State, in *continuation.Input) continuation.Evaluation {
+	in.State, in.Settings, in.UserTurn = s, d.env.session.settingsOf(s), d.env.session.userTurn
+	in.State.Touched = s.Touched || d.env.hasWrittenList()
+	ev := d.env.evaluate(*in)
+	if ev.Conditions[continuation.ConditionNoBackground] == continuation.Met && !d.list.backgroundKnown {
+		return continuation.Evaluation{Reason: continuation.ReasonTodosNeeded} // the state has changed since the list was read
+	}
+	return ev
+}
+
+// preview returns the decision on the turn, and changes and claims nothing. It reads the
+// list even if the decision does not need it.
+func (d *decider) preview() continuation.Evaluation {
+	state, err := d.env.session.load(d.env.cancel.caller) // before gather, which looks at what is known of it
+	d.readTodos()
+	var j judgment
+	d.gather(&j)
+	switch {
+	case j.final:
+		return j.ev
+	case err != nil:
+		return d.withoutStore(err)
+	}
+	j.in.Now = d.env.mw.options.clock.Now()
+	return d.evaluateIn(state, &j.in)
+}
+
 // afterLeave records in the state of a session that the model was told that it needs
 // no leave, if it was.
 func (d *decider) afterLeave(s continuation.State) continuation.State {
@@ -287,7 +310,7 @@ func (d *decider) afterLeave(s continuation.State) continuation.State {
 // withoutStore returns the evaluation of a call whose store has failed.
 func (d *decider) withoutStore(err error) continuation.Evaluation {
 	d.cause = err
-	return continuation.Evaluation{Reason: d.env.storeReason()}
+	return continuation.Evaluation{Reason: storeReason(err)}
 }
 
 // facts returns what the decision needs of the turn. It does not look at a turn that

@@ -63,9 +63,9 @@ func (s *callEnv) storeFailed(id continuation.TurnID, err error) {
 	s.faultOnce(id, OpStore, err)
 }
 
-// storeReason returns the reason for not continuing a call whose store has failed.
-func (s *callEnv) storeReason() continuation.Reason {
-	if errors.Is(s.session.failure, ErrStoreSkipped) {
+// storeReason returns the reason for not continuing a call whose store has failed with err.
+func storeReason(err error) continuation.Reason {
+	if errors.Is(err, ErrStoreSkipped) {
 		return continuation.ReasonStoreSkipped
 	}
 	return continuation.ReasonStore

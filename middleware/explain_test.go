@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/records"
@@ -60,6 +61,52 @@ func TestExplainSaysWhatSpeaksAgainstIt(t *testing.T) {
 	} {
 		assert.Contains(t, got, want)
 		assert.Equal(t, 1, strings.Count(got, "carryon sees this request"))
+	}
+}
+
+// What Explain announces is what carryon then decides, whatever fails meanwhile.
+func TestExplainSaysWhatTheDecisionSays(t *testing.T) {
+	t.Parallel()
+	begin := func(t *testing.T, options ...middleware.Option) (context.Context, *middleware.Middleware) {
+		t.Helper()
+		return inSession(t, "alice"), middleware.New(buildTodos, append(options, unhurried)...)
+	}
+	for name, c := range map[string]struct {
+		begin func(*testing.T) (context.Context, *middleware.Middleware)
+		want  continuation.Reason
+	}{
+		"the tasks fail": {func(t *testing.T) (context.Context, *middleware.Middleware) {
+			return begin(t, middleware.WithTasks(downTasks{Manager: asynctask.NewManager(), pending: errors.New("connection refused")}))
+		}, continuation.ReasonStore},
+		"the store fails": {func(t *testing.T) (context.Context, *middleware.Middleware) {
+			return begin(t, middleware.WithRecords(downStore{}))
+		}, continuation.ReasonStore},
+		"the store is not asked again": {func(t *testing.T) (context.Context, *middleware.Middleware) {
+			ctx, mw := begin(t, middleware.WithRecords(downStore{}))
+			explained(t, ctx, mw, fixTheBuild)
+			return ctx, mw
+		}, continuation.ReasonStoreSkipped},
+		"the store fails where it does not matter": {func(t *testing.T) (context.Context, *middleware.Middleware) {
+			ctx, mw := begin(t, middleware.WithRecords(downStore{}))
+			require.NoError(t, mw.Settings().SetTodoContinuation(ctx, "", false))
+			return ctx, mw
+		}, continuation.ReasonDisabled},
+		"the session is paused": {func(t *testing.T) (context.Context, *middleware.Middleware) {
+			ctx, mw := begin(t)
+			explained(t, continuation.WithUserTurn(ctx, "one"), mw, fixTheBuild)
+			require.NoError(t, mw.Pause(ctx, "lunch"))
+			return continuation.WithUserTurn(ctx, "one"), mw
+		}, continuation.ReasonPaused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, mw := c.begin(t)
+			ctx, outcomes := middleware.Capture(ctx)
+			got := explained(t, ctx, mw, fixTheBuild)
+			require.Equal(t, c.want, outcomes.Last().Reason)
+			assert.Contains(t, got, "decision if the model stops now: do nothing: "+outcomes.Last().Explanation()+"\n")
+			assert.Contains(t, got, "list     2 todos, 2 active", "the list is shown all the same")
+		})
 	}
 }
 
