@@ -6,6 +6,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/finish"
 	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/scope"
@@ -24,6 +25,7 @@ type Call struct {
 	pauses    pauses
 	reminders reminders
 	additions adapter.Additions // to the caller's own request, and with it to every turn's
+	plainStop string            // the provider's word for a plain stop; set if turn 1 ended in one
 }
 
 // Begin begins a call with the request that is about to be sent. If carryon leaves
@@ -141,6 +143,26 @@ func (c *Call) beginTurn(attempt int) {
 	for _, f := range c.env.callbacks.all() {
 		f.begin(c.env.callbacks, &c.turn.reader)
 	}
+}
+
+// endReading ends the reading of the turn, and learns the provider's word for a plain
+// stop.
+func (c *Call) endReading() {
+	r := &c.turn.reader
+	r.end()
+	if r.first && finish.IsPlainStop(r.finish) {
+		c.plainStop = r.finish
+	}
+}
+
+// shownFinish returns the finish reason that the caller sees. A turn whose only calls
+// were pauses has simply stopped. A missing reason stays missing.
+func (c *Call) shownFinish() shownFinish {
+	r := &c.turn.reader
+	if r.calls.pauseRemoved && r.calls.others == 0 && r.finish != "" {
+		return shownFinish{reason: c.plainStop, plainStop: c.plainStop == ""}
+	}
+	return shownFinish{reason: r.finish}
 }
 
 // endTurn reports that all of the turn was read. If the turn was a continuation,
@@ -265,23 +287,6 @@ func (c *Call) callEnded() {
 		id := continuation.TurnID{Session: c.env.session.name(), Call: c.turn.Call, Turn: c.turn.Turn}
 		c.env.mw.options.report.callEnded(c.env.cancel.caller, CallEnded{TurnID: id, Outcome: c.Outcome()})
 	}
-}
-
-// explain writes what carryon sees in the request of a call.
-func (c *Call) explain(r *adapter.Request) {
-	x := explaining(c.env.cancel.caller)
-	if x == nil {
-		return
-	}
-	e := newExplanation()
-	e.request(c.env.session.name(), r)
-	stopped := c.turn // as it would be if the model stopped now
-	stopped.reader.finish = "stop"
-	d := decider{env: &c.env, turn: &stopped, list: &noList}
-	ev := d.preview()
-	e.list(&ev, d.list)
-	e.decision(&ev)
-	x.write(e.String())
 }
 
 // rememberList makes the todo source remember the list in the request of the call, if

@@ -91,6 +91,34 @@ func (s *callEnv) outcomeCell() *outcomeCell {
 	return s.outcome.Load()
 }
 
+// evaluate decides as [continuation.Evaluate] does, except that it continues no call
+// of the control group. It does not wait for the interval there either.
+func (s *callEnv) evaluate(in continuation.Input) continuation.Evaluation {
+	ev := continuation.Evaluate(in)
+	if s.session.heldOut && (ev.Continue || ev.Reason == continuation.ReasonTooSoon) {
+		ev.Continue, ev.Reason, ev.Wait = false, continuation.ReasonHoldout, 0
+	}
+	return ev
+}
+
+// withRequest returns ctx with what a todo source may read of the request: the
+// conversation and the names of the tools.
+func (s *callEnv) withRequest(ctx context.Context) context.Context {
+	if s.request.history != nil {
+		ctx = todo.WithConversation(ctx, adapter.Calls(s.request.history))
+	}
+	if s.request.toolNames != nil {
+		ctx = todo.WithTools(ctx, s.request.toolNames.ToolNames)
+	}
+	return ctx
+}
+
+// hasWrittenList reports whether the session has written the list in the user turn of
+// the call, as far as this process knows.
+func (s *callEnv) hasWrittenList() bool {
+	return s.session.touched || s.session.name() != "" && s.mw.source.writings.isIn(s.session.name(), s.session.userTurn)
+}
+
 // traits are the parts of a request that are needed until the end of its call.
 type traits struct {
 	ownPause    bool
@@ -243,41 +271,4 @@ func (c *callbacks) all() []TurnFilter {
 		return nil
 	}
 	return c.filters
-}
-
-// TurnFilter is a [Filter] of any type, for [Unary].
-type TurnFilter interface {
-	begin(c *callbacks, r *turnReader)
-	end(r *turnReader)
-	endCall(notice, separator string) // shows the notice, then ends
-	showedCall() bool
-	showedTurn() bool // or part of it
-}
-
-// evaluate decides as [continuation.Evaluate] does, except that it continues no call
-// of the control group. It does not wait for the interval there either.
-func (s *callEnv) evaluate(in continuation.Input) continuation.Evaluation {
-	ev := continuation.Evaluate(in)
-	if s.session.heldOut && (ev.Continue || ev.Reason == continuation.ReasonTooSoon) {
-		ev.Continue, ev.Reason, ev.Wait = false, continuation.ReasonHoldout, 0
-	}
-	return ev
-}
-
-// withRequest returns ctx with what a todo source may read of the request: the
-// conversation and the names of the tools.
-func (s *callEnv) withRequest(ctx context.Context) context.Context {
-	if s.request.history != nil {
-		ctx = todo.WithConversation(ctx, adapter.Calls(s.request.history))
-	}
-	if s.request.toolNames != nil {
-		ctx = todo.WithTools(ctx, s.request.toolNames.ToolNames)
-	}
-	return ctx
-}
-
-// hasWrittenList reports whether the session has written the list in the user turn of
-// the call, as far as this process knows.
-func (s *callEnv) hasWrittenList() bool {
-	return s.session.touched || s.session.name() != "" && s.mw.source.writings.isIn(s.session.name(), s.session.userTurn)
 }

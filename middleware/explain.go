@@ -1,16 +1,90 @@
 package middleware
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"iter"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/todo"
 )
+
+type explainKey struct{}
+
+// explainer writes what carryon sees in requests.
+type explainer struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+// Explain returns a ctx under which carryon writes to w what it sees in each request:
+// the tools, the session, the todo list with its statuses, and what carryon would
+// decide if the model stopped now. It helps to find out why carryon does nothing:
+//
+//	ctx = middleware.Explain(ctx, os.Stderr)
+//
+// The text quotes the todos, whatever [LogContent] says, and its form may change.
+// For it, carryon asks the todo source once more. It writes once per request, before
+// the request is sent, and one write at a time; it ignores the errors of w. So the
+// request need not even reach a model.
+//
+// Explain panics if ctx or w is nil.
+func Explain(ctx context.Context, w io.Writer) context.Context {
+	mustHave(ctx)
+	if isNil(w) {
+		panic("carryon/middleware: nil writer")
+	}
+	return context.WithValue(ctx, explainKey{}, &explainer{w: w})
+}
+
+// explaining returns the explainer of ctx, or nil.
+func explaining(ctx context.Context) *explainer {
+	x, _ := ctx.Value(explainKey{}).(*explainer)
+	return x
+}
+
+func (x *explainer) write(text string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	_, _ = io.WriteString(x.w, text) // the reader sees that the text is missing
+}
+
+// explain writes what carryon sees in the request of a call.
+func (c *Call) explain(r *adapter.Request) {
+	x := explaining(c.env.cancel.caller)
+	if x == nil {
+		return
+	}
+	e := newExplanation()
+	e.request(c.env.session.name(), r)
+	stopped := c.turn // as it would be if the model stopped now
+	stopped.reader.finish = "stop"
+	d := decider{env: &c.env, turn: &stopped, list: &noList}
+	ev := d.preview()
+	e.list(&ev, d.list)
+	e.decision(&ev)
+	x.write(e.String())
+}
+
+// explainPassed writes why carryon leaves a request alone. r is nil if it was not read.
+func (mw *Middleware) explainPassed(ctx context.Context, r *adapter.Request, reason continuation.Reason) {
+	x := explaining(ctx)
+	if x == nil {
+		return
+	}
+	e := newExplanation()
+	if r != nil {
+		e.request(mw.session(ctx), r)
+	}
+	e.line("decision", "left alone: %s", reason)
+	x.write(e.String())
+}
 
 // explanation is a text about a request: lines with a name and a value.
 type explanation struct{ strings.Builder }

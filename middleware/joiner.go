@@ -191,7 +191,7 @@ func (j *joiner[C]) finish(c *C) {
 	reader, dialect, out := j.reader(), j.writer.dialect, j.output()
 	j.call.env.observed.finished()
 	j.call.env.patience.startQuiet()
-	j.call.pauses.endReading()
+	j.call.endReading()
 	if reader.saysNothingOpen() {
 		j.leaveOut()
 		j.phase.enter(readingTail)
@@ -240,7 +240,7 @@ func (j *joiner[C]) endRewritten(finish *C) {
 	e := &rewrittenEnding[C]{own: j.reader().finish, continuation: !j.reader().first}
 	if finish != nil {
 		clone := j.writer.dialect.Clone(finish)
-		e.finish, e.reason = &clone, j.call.pauses.shownFinish()
+		e.finish, e.reason = &clone, j.call.shownFinish()
 		if j.reader().chunk.usage {
 			j.usage.current = e.finish
 		}
@@ -273,7 +273,7 @@ func (j *joiner[C]) endWithoutFinish() {
 	reader, out := j.reader(), j.output()
 	reader.nextChunk()
 	j.call.env.patience.startQuiet()
-	j.call.pauses.endReading()
+	j.call.endReading()
 	if reader.saysNothingOpen() {
 		j.leaveOut()
 		j.turnEnded(nil)
@@ -616,7 +616,7 @@ func (j *joiner[C]) addRewritten(e *rewrittenEnding[C], c *C) bool {
 		return true
 	}
 	j.writer.show(reader, c, &reader.chunk, j.output())
-	e.reason = j.call.pauses.shownFinish()
+	e.reason = j.call.shownFinish()
 	return !adds // after content, the next read starts with the full time limit
 }
 

@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"context"
+	"runtime"
 	"strings"
 	"sync/atomic"
 
@@ -194,20 +195,6 @@ func answersPause(r *adapter.Request) bool {
 	return false
 }
 
-// explainPassed writes why carryon leaves a request alone. r is nil if it was not read.
-func (mw *Middleware) explainPassed(ctx context.Context, r *adapter.Request, reason continuation.Reason) {
-	x := explaining(ctx)
-	if x == nil {
-		return
-	}
-	e := newExplanation()
-	if r != nil {
-		e.request(mw.session(ctx), r)
-	}
-	e.line("decision", "left alone: %s", reason)
-	x.write(e.String())
-}
-
 // Drain prepares the end of the program. From then on carryon begins no continuation,
 // and ends those under way as if they had failed, so that every answer ends as its
 // last good turn did. Calls go on without carryon.
@@ -223,3 +210,52 @@ func (mw *Middleware) Drain(ctx context.Context) error {
 
 // maxTools is how many tools providers accept in one request.
 const maxTools = 128
+
+// plugins runs those of the program's plug-ins that may call a model themselves: the
+// todo source and the gate. They may call it with a ctx of their own, so only the
+// stack shows that such a call comes from within a decision.
+type plugins struct {
+	running atomic.Int32
+}
+
+// run runs f, which may panic.
+func (p *plugins) run(f func() error) error {
+	p.running.Add(1)
+	defer p.running.Add(-1)
+	return runPlugin(f)
+}
+
+// isCalling reports whether this goroutine runs a plug-in. It walks the stack only if
+// some goroutine runs one.
+func (p *plugins) isCalling() bool {
+	if p.running.Load() == 0 {
+		return false
+	}
+	var stack [64]uintptr
+	for skip := 1; ; skip += len(stack) {
+		n := runtime.Callers(skip, stack[:])
+		if n == 0 {
+			return false
+		}
+		frames := runtime.CallersFrames(stack[:n])
+		for more := true; more; {
+			var frame runtime.Frame
+			frame, more = frames.Next()
+			if strings.HasSuffix(frame.Function, "carryon/middleware.runPlugin") {
+				return true
+			}
+		}
+	}
+}
+
+// runPlugin is the frame that isCalling looks for.
+//
+//go:noinline
+func runPlugin(f func() error) error { return guard.Run(f) }
+
+// mustHave panics without a ctx.
+func mustHave(ctx context.Context) {
+	if ctx == nil {
+		panic("carryon/middleware: nil context")
+	}
+}

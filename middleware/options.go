@@ -2,8 +2,11 @@ package middleware
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"slices"
 	"time"
 
@@ -111,6 +114,19 @@ func check(ok bool, set Option, format string, args ...any) Option {
 		return set
 	}
 	return func(o *options) { o.refuse(format, args...) }
+}
+
+// isNil reports whether v is nil, or an interface that holds a nil pointer or
+// function.
+func isNil(v any) bool {
+	if v == nil {
+		return true
+	}
+	switch value := reflect.ValueOf(v); value.Kind() { //nolint:exhaustive // the others cannot be nil
+	case reflect.Pointer, reflect.Func, reflect.Map, reflect.Chan, reflect.Slice, reflect.Interface:
+		return value.IsNil()
+	}
+	return false
 }
 
 // WithLimits sets the budgets. Zero fields keep their defaults.
@@ -259,6 +275,18 @@ func WithDryRun() Option {
 	return func(o *options) { o.rules.DryRun = true }
 }
 
+// WithHoldout sets a control group: carryon takes and reports every decision on its
+// sessions, but continues none of them, with [continuation.ReasonHoldout] in place of
+// [continuation.ReasonSatisfied]. share is its part of all sessions, from 0 to 1.
+//
+// A hash of the session's name decides whether the session belongs to it. So every
+// replica decides alike, a session stays in its group after a restart, and a higher
+// share only adds sessions. Calls without a session name are never held out, because
+// nothing ties them to the later calls of their conversation.
+func WithHoldout(share float64) Option {
+	return func(o *options) { o.rules.Holdout = share }
+}
+
 // WithTasks tells the model about the background tasks of an asynctask.Manager. The
 // next request of the session carries a reminder of each task that has ended, and the
 // status summary if it has changed, joined to its last message from the user or a
@@ -273,6 +301,70 @@ func WithDryRun() Option {
 // offer no tools, or that do not let the model choose whether to call one.
 func WithTasks(tasks Tasks) Option {
 	return check(!isNil(tasks), func(o *options) { o.tasks = tasks }, "nil task manager")
+}
+
+// Rules are what a program may change for all sessions while calls run, with
+// [Middleware.SetRules]. What a session can set for itself is in [Settings].
+type Rules struct {
+	Limits   continuation.Limits   // see [WithLimits]; MaxSessions and SessionLife cannot be changed
+	Handback continuation.Handback // see [WithHandback]
+	DryRun   bool                  // see [WithDryRun]
+	Holdout  float64               // see [WithHoldout]
+}
+
+// check returns why rules cannot be in force.
+func (r *Rules) check() error {
+	if !(r.Holdout >= 0 && r.Holdout <= 1) { // NaN is neither
+		return fmt.Errorf("the holdout's share %v is not between 0 and 1", r.Holdout)
+	}
+	return r.Handback.Check()
+}
+
+// callRules are the rules of a call. They do not change.
+type callRules struct {
+	Rules // with all limits
+
+	attemptsSet bool // the program has set MaxAttempts
+}
+
+// callRulesOf checks rules and completes their limits.
+func callRulesOf(r Rules) (*callRules, error) {
+	err := r.check()
+	if err != nil {
+		return nil, err
+	}
+	complete := callRules{Rules: r, attemptsSet: r.Limits.MaxAttempts != 0}
+	complete.Limits, err = r.Limits.WithDefaults()
+	return &complete, err
+}
+
+// Rules returns the rules in force.
+func (mw *Middleware) Rules() Rules { return mw.rules.Load().Rules }
+
+// SetRules replaces the rules of all calls that begin from now on; a call keeps those
+// with which it began. Zero fields of the limits mean their defaults. With another
+// share of the holdout, a session whose hash lies between the two shares changes its
+// group with its next call; all others stay. SetRules fails, and changes nothing, if a
+// rule is not valid.
+func (mw *Middleware) SetRules(r Rules) error {
+	now := &mw.rules.Load().Limits
+	r.Limits.MaxSessions, r.Limits.SessionLife = now.MaxSessions, now.SessionLife
+	complete, err := callRulesOf(r)
+	if err != nil {
+		return fmt.Errorf("middleware: %w", err)
+	}
+	mw.rules.Store(complete)
+	return nil
+}
+
+// holdsOut reports whether the session of that name belongs to the control group.
+func (r *Rules) holdsOut(name string) bool {
+	if r.Holdout == 0 || name == "" {
+		return false
+	}
+	sum := sha256.Sum256([]byte("carryon/holdout/" + name))
+	const range53 = 1 << 53 // the integers below it are exact as a float64
+	return float64(binary.BigEndian.Uint64(sum[:])%range53) < r.Holdout*range53
 }
 
 // Clock tells the time and calls back later. Now() time.Time returns the time, and
@@ -327,18 +419,6 @@ const (
 	// pauses.
 	PauseToolAlways
 )
-
-// WithHoldout sets a control group: carryon takes and reports every decision on its
-// sessions, but continues none of them, with [continuation.ReasonHoldout] in place of
-// [continuation.ReasonSatisfied]. share is its part of all sessions, from 0 to 1.
-//
-// A hash of the session's name decides whether the session belongs to it. So every
-// replica decides alike, a session stays in its group after a restart, and a higher
-// share only adds sessions. Calls without a session name are never held out, because
-// nothing ties them to the later calls of their conversation.
-func WithHoldout(share float64) Option {
-	return func(o *options) { o.rules.Holdout = share }
-}
 
 // watchIf starts a stopwatch if an observer wants to know.
 func (o *options) watchIf(wants func(*Observer) bool) stopwatch {

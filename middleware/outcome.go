@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -357,63 +355,3 @@ func promptSize() int { return len(continuation.LongTemplates().Standard.Base) }
 
 // estimate returns roughly how many tokens a text of that size has.
 func estimate(bytes int) int { return max(bytes, 0)/bytesPerToken + 1 }
-
-type explainKey struct{}
-
-// explainer writes what carryon sees in requests.
-type explainer struct {
-	mu sync.Mutex
-	w  io.Writer
-}
-
-// Explain returns a ctx under which carryon writes to w what it sees in each request:
-// the tools, the session, the todo list with its statuses, and what carryon would
-// decide if the model stopped now. It helps to find out why carryon does nothing:
-//
-//	ctx = middleware.Explain(ctx, os.Stderr)
-//
-// The text quotes the todos, whatever [LogContent] says, and its form may change.
-// For it, carryon asks the todo source once more. It writes once per request, before
-// the request is sent, and one write at a time; it ignores the errors of w. So the
-// request need not even reach a model.
-//
-// Explain panics if ctx or w is nil.
-func Explain(ctx context.Context, w io.Writer) context.Context {
-	mustHave(ctx)
-	if isNil(w) {
-		panic("carryon/middleware: nil writer")
-	}
-	return context.WithValue(ctx, explainKey{}, &explainer{w: w})
-}
-
-// explaining returns the explainer of ctx, or nil.
-func explaining(ctx context.Context) *explainer {
-	x, _ := ctx.Value(explainKey{}).(*explainer)
-	return x
-}
-
-func (x *explainer) write(text string) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	_, _ = io.WriteString(x.w, text) // the reader sees that the text is missing
-}
-
-// isNil reports whether v is nil, or an interface that holds a nil pointer or
-// function.
-func isNil(v any) bool {
-	if v == nil {
-		return true
-	}
-	switch value := reflect.ValueOf(v); value.Kind() { //nolint:exhaustive // the others cannot be nil
-	case reflect.Pointer, reflect.Func, reflect.Map, reflect.Chan, reflect.Slice, reflect.Interface:
-		return value.IsNil()
-	}
-	return false
-}
-
-// mustHave panics without a ctx.
-func mustHave(ctx context.Context) {
-	if ctx == nil {
-		panic("carryon/middleware: nil context")
-	}
-}

@@ -2,8 +2,6 @@ package middleware
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"strconv"
@@ -330,68 +328,4 @@ func cutAt(text string, endsWord func(rune) bool) (word, rest string) {
 func joined(conjunction string, words []string) string {
 	last := len(words) - 1
 	return strings.Join(words[:last], ", ") + " " + conjunction + " " + words[last]
-}
-
-// Rules are what a program may change for all sessions while calls run, with
-// [Middleware.SetRules]. What a session can set for itself is in [Settings].
-type Rules struct {
-	Limits   continuation.Limits   // see [WithLimits]; MaxSessions and SessionLife cannot be changed
-	Handback continuation.Handback // see [WithHandback]
-	DryRun   bool                  // see [WithDryRun]
-	Holdout  float64               // see [WithHoldout]
-}
-
-// check returns why rules cannot be in force.
-func (r *Rules) check() error {
-	if !(r.Holdout >= 0 && r.Holdout <= 1) { // NaN is neither
-		return fmt.Errorf("the holdout's share %v is not between 0 and 1", r.Holdout)
-	}
-	return r.Handback.Check()
-}
-
-// callRules are the rules of a call. They do not change.
-type callRules struct {
-	Rules // with all limits
-
-	attemptsSet bool // the program has set MaxAttempts
-}
-
-// callRulesOf checks rules and completes their limits.
-func callRulesOf(r Rules) (*callRules, error) {
-	err := r.check()
-	if err != nil {
-		return nil, err
-	}
-	complete := callRules{Rules: r, attemptsSet: r.Limits.MaxAttempts != 0}
-	complete.Limits, err = r.Limits.WithDefaults()
-	return &complete, err
-}
-
-// Rules returns the rules in force.
-func (mw *Middleware) Rules() Rules { return mw.rules.Load().Rules }
-
-// SetRules replaces the rules of all calls that begin from now on; a call keeps those
-// with which it began. Zero fields of the limits mean their defaults. With another
-// share of the holdout, a session whose hash lies between the two shares changes its
-// group with its next call; all others stay. SetRules fails, and changes nothing, if a
-// rule is not valid.
-func (mw *Middleware) SetRules(r Rules) error {
-	now := &mw.rules.Load().Limits
-	r.Limits.MaxSessions, r.Limits.SessionLife = now.MaxSessions, now.SessionLife
-	complete, err := callRulesOf(r)
-	if err != nil {
-		return fmt.Errorf("middleware: %w", err)
-	}
-	mw.rules.Store(complete)
-	return nil
-}
-
-// holdsOut reports whether the session of that name belongs to the control group.
-func (r *Rules) holdsOut(name string) bool {
-	if r.Holdout == 0 || name == "" {
-		return false
-	}
-	sum := sha256.Sum256([]byte("carryon/holdout/" + name))
-	const range53 = 1 << 53 // the integers below it are exact as a float64
-	return float64(binary.BigEndian.Uint64(sum[:])%range53) < r.Holdout*range53
 }

@@ -2,17 +2,12 @@ package middleware
 
 import (
 	"bytes"
-	"encoding/json"
-	"math/rand/v2"
-	"strings"
 	"time"
 	"unicode"
 
-	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/rawjson"
-	"github.com/carryon-go/carryon/pause"
 )
 
 // turn is one turn of a call. When the next one begins, another value replaces
@@ -24,14 +19,6 @@ type turn struct {
 	from      int32 // where its text begins in the transcript, which is far smaller than 2 GiB
 	previous  int32 // where the text of the turn before it begins
 	rejection *rejection
-}
-
-// rejection is a pause whose reason was not accepted.
-type rejection struct {
-	reason    string
-	err       error
-	asksLeave bool                 // the reason only asked for leave to go on
-	answer    *adapter.PauseAnswer // nil if the call was printed
 }
 
 // next returns the turn that follows, with this attempt. If watched, calls of
@@ -102,48 +89,6 @@ func (t *turn) repeats() bool {
 	}
 	text := t.reader.text.transcript.bytes()
 	return sameWords(text[t.from:], text[t.previous:t.from])
-}
-
-// pauseReason returns the reason of the turn's pause, what is wrong with it, and
-// whether there is a pause.
-func (t *turn) pauseReason(policy pause.Policy) (reason string, err error, ok bool) { //nolint:revive // err is a result among others
-	if call := t.reader.calls.pause(); call != nil {
-		reason, err = pause.Parse(string(call.arguments), policy)
-		return reason, err, true
-	}
-	if printed := t.reader.pause; printed != nil {
-		reason, err = pause.Judge(*printed, policy)
-		return reason, err, true
-	}
-	return "", nil, false
-}
-
-// pauseAnswer returns the call of todo_pause that a continuation answers, or nil if
-// the model printed it.
-func (t *turn) pauseAnswer() *adapter.PauseAnswer {
-	call := t.reader.calls.pause()
-	if call == nil {
-		return nil
-	}
-	answer := &adapter.PauseAnswer{ID: call.id, Name: call.name, Arguments: string(call.arguments)}
-	if answer.ID == "" {
-		answer.ID = newID()
-	}
-	if trimmed := strings.TrimSpace(answer.Arguments); !strings.HasPrefix(trimmed, "{") || !json.Valid(call.arguments) {
-		answer.Arguments = "{}" // providers refuse a history with broken arguments
-	}
-	return answer
-}
-
-// newID returns nine alphanumeric characters, the only form of an id that every
-// provider accepts.
-func newID() string {
-	const digits = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-	var id [9]byte
-	for i := range id {
-		id[i] = digits[rand.IntN(len(digits))] //nolint:gosec // names a call, guards nothing
-	}
-	return string(id[:])
 }
 
 // sameWords reports whether two texts have the same letters and digits, in any

@@ -90,7 +90,7 @@ func (u *unary[R]) read(answer *R) error {
 	reader := &u.call.turn.reader
 	reader.nextChunk()
 	u.dialect.Read(answer, reader)
-	u.call.pauses.endReading()
+	u.call.endReading()
 	if reader.err == nil && reader.finish == "" && !u.call.env.request.noFinish {
 		return ErrIncomplete
 	}
@@ -112,7 +112,7 @@ func (u *unary[R]) keep(answer R) {
 	}
 	u.continuation, u.length = !reader.first, u.call.text.len()
 	u.ends = append(u.ends, u.length)
-	u.reason, u.tracker, u.calls = u.call.pauses.shownFinish(), reader.calls, reader.chunk.calls
+	u.reason, u.tracker, u.calls = u.call.shownFinish(), reader.calls, reader.chunk.calls
 	reader.chunk.calls = nil // they are kept
 	u.endTurn(err, true)
 }
@@ -203,6 +203,15 @@ func (u *unary[R]) join() R {
 		return answer // the dialect is wrong: an answer is always shown
 	}
 	return shown[0]
+}
+
+// TurnFilter is a [Filter] of any type, for [Unary].
+type TurnFilter interface {
+	begin(c *callbacks, r *turnReader)
+	end(r *turnReader)
+	endCall(notice, separator string) // shows the notice, then ends
+	showedCall() bool
+	showedTurn() bool // or part of it
 }
 
 // Filter stands before a callback that an SDK streams to during a unary call. It

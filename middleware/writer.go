@@ -193,6 +193,12 @@ func (e *originalEnding[C]) appendTo(dst []C, _ adapter.Dialect[C], _ *C, _ adap
 	return append(dst, e.chunks...)
 }
 
+// shownFinish is a finish reason as it is shown.
+type shownFinish struct {
+	reason    string
+	plainStop bool // show the protocol's own word for a plain stop; reason is ""
+}
+
 // rewrittenEnding is the end of a turn as the dialect shows it: the finish, and
 // the usage of all turns, once.
 type rewrittenEnding[C any] struct {

@@ -1,0 +1,180 @@
+package middleware
+
+import (
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/guard"
+	"github.com/carryon-go/carryon/internal/session"
+	"github.com/carryon-go/carryon/internal/todolist"
+	"github.com/carryon-go/carryon/pause"
+)
+
+// policyFailed is the shown reason if the program's own pause policy panicked.
+const policyFailed = "Tool execution error"
+
+// pauses judges the model's pauses, and pauses the session.
+type pauses struct {
+	decider *decider
+
+	result *pause.Result // set once the model has paused
+}
+
+// goesOn judges the turn that has ended, and reports whether the call goes on with
+// another. A call of todo_pause ends the call, unless its reason is rejected and the
+// model can be told.
+func (p *pauses) goesOn() bool {
+	reason, err, ok := p.decider.turn.pauseReason(p.decider.env.mw.options.pausePolicy())
+	asksLeave := false
+	if ok && err == nil && p.deniesLeave() {
+		err = pause.NoLeave(reason)
+		asksLeave = err != nil
+	}
+	switch {
+	case !ok:
+		return p.decider.decide()
+	case errors.Is(err, pause.ErrPolicyPanicked):
+		p.decider.env.fault(p.decider.turn.TurnID, OpPausePolicy, err)
+		p.pause(policyFailed)
+		return false
+	case err == nil || p.decider.turn.reader.calls.others > 0 || p.decider.rejected:
+		p.pause(reason)
+		return false
+	}
+	return p.reject(&rejection{reason: reason, err: err, asksLeave: asksLeave, answer: p.decider.turn.pauseAnswer()})
+}
+
+// deniesLeave reports whether a pause that only asks for leave to go on is rejected:
+// nobody is there who could give it, and this is the first such pause of the user turn.
+// A program with a policy of its own decides itself.
+func (p *pauses) deniesLeave() bool {
+	return p.decider.env.session.settings().ApprovalMode == continuation.ApprovalYOLO && !p.decider.env.session.denied && p.decider.env.mw.options.policy == nil
+}
+
+// reject tells the model that its reason is rejected, if the call goes on.
+func (p *pauses) reject(r *rejection) bool {
+	p.decider.turn.rejection = r
+	if !p.decider.decide() {
+		p.acceptRejected()
+		return false
+	}
+	p.decider.rejected = true
+	p.decider.env.mw.options.report.pauseRejected(p.decider.env.cancel.caller, PauseRejected{TurnID: p.decider.turn.TurnID, Reason: pause.Shown(r.reason), Err: r.err})
+	return true
+}
+
+// acceptRejected accepts a rejected pause because the model cannot be told: a blocked
+// model must be able to stop.
+func (p *pauses) acceptRejected() {
+	if r := p.decider.turn.rejection; r != nil && p.result == nil {
+		p.pause(r.reason)
+	}
+}
+
+// pause reports that the model has paused, and pauses its session.
+func (p *pauses) pause(reason string) {
+	now := p.decider.env.mw.options.clock.Now()
+	var result pause.Result
+	err := guard.Run(func() error { result = pause.NewResult(reason, now, p.decider.env.mw.options.notice); return nil })
+	if err != nil {
+		p.decider.env.fault(p.decider.turn.TurnID, OpNotice, err)
+		result = pause.NewResult(reason, now, pause.ShortNotice)
+	}
+	p.result = &result
+	p.decider.env.record(func(o *Outcome) { o.Reason, o.Paused = continuation.ReasonPaused, &result })
+	p.decider.env.mw.options.report.paused(p.decider.env.cancel.caller, Paused{TurnID: p.decider.turn.TurnID, Result: result})
+	if p.decider.turn.Session == "" || p.decider.env.session.rules.DryRun {
+		return
+	}
+	if p.decider.list.todos == nil {
+		p.decider.readTodos() // the caller's own turn paused: nobody has asked yet
+	}
+	var digest uint64
+	if p.decider.list.err == nil {
+		digest = todolist.Digest(p.decider.list.todos)
+	}
+	p.decider.env.updateInUserTurn(p.decider.turn.TurnID, func(s continuation.State) continuation.State {
+		return session.Pause(s, result.Reason, now, digest)
+	})
+}
+
+// notice returns the text that is shown of a pause, without a separator.
+func (p *pauses) notice() string {
+	if p.result == nil {
+		return ""
+	}
+	return p.result.Message
+}
+
+// joinedNotice returns the notice as it follows the text of the answer.
+func (p *pauses) joinedNotice() string {
+	notice := p.notice()
+	if notice == "" {
+		return ""
+	}
+	return p.decider.turn.reader.text.transcript.separator() + notice
+}
+
+// rejection is a pause whose reason was not accepted.
+type rejection struct {
+	reason    string
+	err       error
+	asksLeave bool                 // the reason only asked for leave to go on
+	answer    *adapter.PauseAnswer // nil if the call was printed
+}
+
+// rejectionText returns what is wrong with a reason, without the words that the
+// prompt itself has.
+func rejectionText(err error) string {
+	var invalid *pause.InvalidReasonError
+	if errors.As(err, &invalid) {
+		return invalid.Problem
+	}
+	return err.Error()
+}
+
+// pauseReason returns the reason of the turn's pause, what is wrong with it, and
+// whether there is a pause.
+func (t *turn) pauseReason(policy pause.Policy) (reason string, err error, ok bool) { //nolint:revive // err is a result among others
+	if call := t.reader.calls.pause(); call != nil {
+		reason, err = pause.Parse(string(call.arguments), policy)
+		return reason, err, true
+	}
+	if printed := t.reader.pause; printed != nil {
+		reason, err = pause.Judge(*printed, policy)
+		return reason, err, true
+	}
+	return "", nil, false
+}
+
+// pauseAnswer returns the call of todo_pause that a continuation answers, or nil if
+// the model printed it.
+func (t *turn) pauseAnswer() *adapter.PauseAnswer {
+	call := t.reader.calls.pause()
+	if call == nil {
+		return nil
+	}
+	answer := &adapter.PauseAnswer{ID: call.id, Name: call.name, Arguments: string(call.arguments)}
+	if answer.ID == "" {
+		answer.ID = newID()
+	}
+	if trimmed := strings.TrimSpace(answer.Arguments); !strings.HasPrefix(trimmed, "{") || !json.Valid(call.arguments) {
+		answer.Arguments = "{}" // providers refuse a history with broken arguments
+	}
+	return answer
+}
+
+// newID returns nine alphanumeric characters, the only form of an id that every
+// provider accepts.
+func newID() string {
+	const digits = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	var id [9]byte
+	for i := range id {
+		id[i] = digits[rand.IntN(len(digits))] //nolint:gosec // names a call, guards nothing
+	}
+	return string(id[:])
+}
