@@ -16,7 +16,8 @@
 //   - internal/session: the transitions of a State: claim, release, pause, user turns;
 //     where states are kept
 //   - internal/todolist: which todos count, what progress is, when a list has changed
-//   - internal/finish: which finish reasons are a plain stop
+//   - internal/handback: which finish reasons are a plain stop, and how the text of a
+//     turn ends
 //   - internal/prompt: the prompt, made of Templates
 //   - internal/description: a todo's content as one short line
 package continuation

@@ -3,7 +3,7 @@ package continuation
 import (
 	"time"
 
-	"github.com/carryon-go/carryon/internal/finish"
+	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/todolist"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -123,7 +123,7 @@ func (ev *Evaluation) judgeEnding(t *EndedTurn) bool {
 	if t.Rejected {
 		return ev.check(ConditionEndedWell, true, ReasonNone)
 	}
-	plain := finish.IsPlainStop(t.Finish) || t.NoFinish && t.Finish == ""
+	plain := handback.IsPlainStop(t.Finish) || t.NoFinish && t.Finish == ""
 	return ev.check(ConditionEndedWell, !t.ManyChoices, ReasonManyChoices) &&
 		ev.check(ConditionEndedWell, !t.Refused, ReasonRefused) &&
 		ev.check(ConditionEndedWell, !t.Unknown, ReasonUnknownContent) &&
@@ -252,6 +252,11 @@ func (ev *Evaluation) checkLimit(c Condition, used, limit int, otherwise Reason)
 	}
 	ev.Limit = limit
 	return false
+}
+
+// within reports whether one more than used is still within the limit.
+func within(used, limit int) bool {
+	return limit == Off || used < limit
 }
 
 func (ev *Evaluation) judgeInterval(in *Input) bool {

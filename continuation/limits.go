@@ -144,8 +144,3 @@ func resolveBound[T int | time.Duration](name string, field *T, standard T) erro
 	}
 	return resolve(name, field, standard)
 }
-
-// within reports whether one more than used is still within the limit.
-func within(used, limit int) bool {
-	return limit == Off || used < limit
-}

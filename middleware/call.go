@@ -6,7 +6,6 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/finish"
 	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/scope"
@@ -150,7 +149,7 @@ func (c *Call) beginTurn(attempt int) {
 func (c *Call) endReading() {
 	r := &c.turn.reader
 	r.end()
-	if r.first && finish.IsPlainStop(r.finish) {
+	if r.first && handback.IsPlainStop(r.finish) {
 		c.plainStop = r.finish
 	}
 }

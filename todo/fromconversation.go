@@ -153,28 +153,6 @@ func (c *conversationSource) Remember(ctx context.Context) {
 	_, _, _ = c.Locate(ctx) // which remembers what it finds
 }
 
-// WritesList reports whether tool is the name of a tool that writes the list, or
-// of one that may call or find such a tool. A tool that runs scripts is neither: what
-// they can call is offered under names of its own.
-func (c *conversationSource) WritesList(tool string) bool {
-	return writes(c.kindOf(tool)) || isWrapper(tool) || isSearch(tool)
-}
-
-// kindOf returns what a tool does to the list, by its name.
-func (c *conversationSource) kindOf(name string) toolKind {
-	bare := name // without the namespace that MCP clients put before a name
-	if end := strings.LastIndex(name, "__"); end >= 0 {
-		bare = name[end+len("__"):]
-	}
-	for i := range c.tools {
-		known := &c.tools[i]
-		if known.name.matches(bare) || len(bare) < len(name) && known.name.matches(name) {
-			return known.kind
-		}
-	}
-	return otherTool
-}
-
 // Bounds of the remembered lists.
 const (
 	maxRemembered      = 10_000   // sessions

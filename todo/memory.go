@@ -224,17 +224,6 @@ func (m *Memory) isFull() bool {
 	return o.maxSessions != Off && m.lists.Len() > o.maxSessions || o.maxBytes != Off && m.bytes > o.maxBytes
 }
 
-// sizeOf returns roughly how many bytes a list takes.
-func sizeOf(list []Todo) int {
-	const itself = 64
-	n := itself * len(list)
-	for i := range list {
-		t := &list[i]
-		n += len(t.ID) + len(t.Content) + len(t.Status) + len(t.Priority) + len(t.Owner) + len(t.BlockedBy)
-	}
-	return n
-}
-
 // Forget drops the session's list, for example when a conversation is over. It does
 // nothing if the session has no list. It fails with [ErrNoSession] without a session,
 // and if the engine of [WithRecords] fails.
@@ -297,12 +286,6 @@ func (o *memoryOptions) checkTexts(list []Todo) error {
 		}
 	}
 	return nil
-}
-
-func checkContext(ctx context.Context) {
-	if ctx == nil {
-		panic("carryon/todo: nil context")
-	}
 }
 
 // sharedList is a list as it is kept on an engine. An incompatible change takes the

@@ -171,6 +171,17 @@ func idsIn(value any) string {
 	return ""
 }
 
+// sizeOf returns roughly how many bytes a list takes.
+func sizeOf(list []Todo) int {
+	const itself = 64
+	n := itself * len(list)
+	for i := range list {
+		t := &list[i]
+		n += len(t.ID) + len(t.Content) + len(t.Status) + len(t.Priority) + len(t.Owner) + len(t.BlockedBy)
+	}
+	return n
+}
+
 // Provider returns the todo list that carryon follows. carryon never changes a
 // todo.
 //
@@ -200,6 +211,13 @@ func (f ProviderFunc) Todos(ctx context.Context) ([]Todo, error) {
 		panic("carryon/todo: nil ProviderFunc")
 	}
 	return f(ctx)
+}
+
+// checkContext panics without a ctx.
+func checkContext(ctx context.Context) {
+	if ctx == nil {
+		panic("carryon/todo: nil context")
+	}
 }
 
 // Static returns a Provider that returns a copy of todos in every call, for

@@ -69,6 +69,28 @@ func writes(kind toolKind) bool {
 	return kind != otherTool && kind != listTool && kind != scriptTool && kind != waitTool
 }
 
+// WritesList reports whether tool is the name of a tool that writes the list, or
+// of one that may call or find such a tool. A tool that runs scripts is neither: what
+// they can call is offered under names of its own.
+func (c *conversationSource) WritesList(tool string) bool {
+	return writes(c.kindOf(tool)) || isWrapper(tool) || isSearch(tool)
+}
+
+// kindOf returns what a tool does to the list, by its name.
+func (c *conversationSource) kindOf(name string) toolKind {
+	bare := name // without the namespace that MCP clients put before a name
+	if end := strings.LastIndex(name, "__"); end >= 0 {
+		bare = name[end+len("__"):]
+	}
+	for i := range c.tools {
+		known := &c.tools[i]
+		if known.name.matches(bare) || len(bare) < len(name) && known.name.matches(name) {
+			return known.kind
+		}
+	}
+	return otherTool
+}
+
 // isWrapper reports whether a tool calls another one, which its arguments name.
 func isWrapper(tool string) bool { return isOneOf(agentTools().wrappers, tool) }
 

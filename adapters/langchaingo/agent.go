@@ -6,7 +6,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/internal/finish"
+	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/pausecall"
 	"github.com/carryon-go/carryon/pause"
 )
@@ -48,7 +48,7 @@ func (d *agentAnswers) Read(a **llms.ContentResponse, t adapter.TurnReader) {
 	}
 	kind := d.readFirst(firstText(*a), t)
 	reason := stopReason(*a)
-	if kind == Unreadable && (reason == "" || finish.IsPlainStop(reason)) {
+	if kind == Unreadable && (reason == "" || handback.IsPlainStop(reason)) {
 		t.Finish(unreadable)
 	}
 }

@@ -1,6 +1,9 @@
-// Package handback reads how a model ends a turn in text: whether it asks the user
-// something, announces what it does next, or neither. It looks at words and
-// punctuation only, and knows nothing of todo lists.
+// Package handback reads how a turn ends: whether its finish reason is a plain stop,
+// and whether its text asks the user something, announces what the model does next, or
+// neither. It looks at words and punctuation only, and knows nothing of todo lists.
+//
+// A new spelling of a plain stop belongs into [IsPlainStop], and nowhere else. A
+// question that is misread is mended by a phrase in lexicon.go.
 package handback
 
 import (
@@ -499,4 +502,35 @@ func itemMark(rest string) int {
 		}
 	}
 	return 0
+}
+
+// IsPlainStop reports whether a provider's finish reason says that the model
+// simply stopped. It is an allow-list: an unknown reason is more likely a new
+// failure than a new word for stop. Spellings that occur: "stop", "STOP",
+// "end_turn", "eos", "eos_token", "stop_sequence", "COMPLETE",
+// "FINISH_REASON_STOP", "FinishReasonStop".
+func IsPlainStop(reason string) bool {
+	switch reason {
+	case "stop": // the common case needs no normalising
+		return true
+	case "", "tool_calls", "length": // nor do these
+		return false
+	}
+	word := strings.Map(letter, reason)
+	switch strings.TrimPrefix(word, "finishreason") {
+	case "stop", "endturn", "eos", "eostoken", "stopsequence", "complete":
+		return true
+	}
+	return false
+}
+
+// letter maps ASCII letters to lower case and drops everything else.
+func letter(r rune) rune {
+	switch {
+	case 'a' <= r && r <= 'z':
+		return r
+	case 'A' <= r && r <= 'Z':
+		return r - 'A' + 'a'
+	}
+	return -1
 }

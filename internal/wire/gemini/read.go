@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/internal/finish"
+	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/sse"
@@ -343,7 +343,7 @@ func (r *reader) readFinish(raw []byte) {
 		r.to.Fail(&endedError{reason})
 		return
 	}
-	if reason != stop && finish.IsPlainStop(reason) {
+	if reason != stop && handback.IsPlainStop(reason) {
 		reason += notPlain
 	}
 	r.to.Finish(reason)

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/internal/finish"
+	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/sse"
@@ -262,7 +262,7 @@ func readStop(reason string, later bool, t adapter.TurnReader) {
 		}
 		t.Refusal()
 	}
-	if reason != endTurn && finish.IsPlainStop(reason) {
+	if reason != endTurn && handback.IsPlainStop(reason) {
 		reason += notPlain
 	}
 	t.Finish(reason)
