@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// StatusError carries the HTTP status of a failed continuation, which the next prompt
-// may name, and what the provider says about a retry. Adapters wrap their SDK's
-// errors in it.
+// StatusError is an SDK's error together with its HTTP status and what the provider says
+// about a retry. An adapter wraps the error of a failed continuation in it. From the
+// status, the engine sees whether to try again.
 type StatusError struct {
-	Status int   // 0 if the SDK does not say
+	Status int   // 0 if unknown
 	Err    error // the SDK's own error; must not be nil
-	Retry  Retry // the zero value if the SDK does not show the header
+	Retry  Retry // the zero value if the SDK does not expose the header
 }
 
 // Error returns the text of the SDK's error.
@@ -23,15 +23,16 @@ func (e *StatusError) Error() string { return e.Err.Error() }
 // Unwrap returns the SDK's error.
 func (e *StatusError) Unwrap() error { return e.Err }
 
-// Retry is what a failing provider says about a retry.
+// Retry is what a provider says about retrying a failed request.
 type Retry struct {
-	After time.Duration // how long to wait before it; 0 if the provider does not say
-	Never bool          // the provider asks not to try again
+	After time.Duration // how long to wait first; 0 if the provider does not say
+	Never bool          // the provider asks not to retry
 }
 
-// RetryOf reads Retry-After (seconds or a date), Retry-After-Ms and X-Should-Retry
-// from the header of an answer. get returns a value of the header, like
-// http.Header.Get. A value that cannot be read counts as missing.
+// RetryOf reads Retry-After (seconds or a date), Retry-After-Ms and X-Should-Retry from
+// the header of a response. get returns the value of a field, or "", as
+// [net/http.Header.Get] does. A value that cannot be parsed counts as missing. After is
+// at most a year.
 func RetryOf(get func(name string) string) Retry {
 	return Retry{
 		After: cmp.Or(pauseOf(get("Retry-After-Ms"), time.Millisecond), retryAfter(get)),
@@ -56,8 +57,8 @@ func retryAfter(get func(name string) string) time.Duration {
 
 const httpDate = "Mon, 02 Jan 2006 15:04:05 GMT"
 
-// pauseOf reads a decimal number of units. It returns 0 for everything else,
-// negative numbers included, and a very long time for very large numbers.
+// pauseOf parses a decimal number of units. It returns 0 for everything else, including
+// negative numbers, and at most maxPause.
 func pauseOf(value string, unit time.Duration) time.Duration {
 	value = strings.TrimSpace(value)
 	if strings.Trim(value, "0123456789.") != "" { // ParseFloat reads "NaN", "Inf" and "0x1p-2" too
@@ -70,5 +71,5 @@ func pauseOf(value string, unit time.Duration) time.Duration {
 	return time.Duration(min(number*float64(unit), float64(maxPause)))
 }
 
-// maxPause is the longest pause; longer ones are cut to it.
+// maxPause caps the pause that a provider asks for.
 const maxPause = 365 * 24 * time.Hour

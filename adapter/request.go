@@ -14,100 +14,98 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Request is what the engine needs to know about a request. An adapter fills it in
-// from its SDK's own request type; the zero value of a field is what an SDK without
-// the feature would report.
+// Request is what the engine needs to know about a request. An adapter fills it in from
+// its SDK's own request type, and leaves a field zero for a feature that the SDK does
+// not have.
 type Request struct {
-	Tools       int        // how many tools the request offers
-	StrictTools bool       // all of them ask for strict arguments
+	Tools       int        // number of tools that the request offers
+	StrictTools bool       // whether all tools ask for strict arguments
 	Choice      ToolChoice // the tool choice of the request
-	OwnPause    bool       // one of them is the caller's own todo_pause
+	OwnPause    bool       // whether the caller offers a todo_pause of its own
 
-	N         int  // how many choices were asked for; 0 counts as 1
-	JSON      bool // the response format is a JSON one
-	Legacy    bool // the request uses the functions that tools replaced
-	TextAgent bool // a text agent's request, which needs no tools
-	Toolless  bool // continued without tools too, as with middleware.WithToollessCalls
-	NoFinish  bool // the provider never reports a finish reason
-	Reasoning bool // the history carries the reasoning of earlier answers
+	N         int  // number of choices asked for; 0 counts as 1
+	JSON      bool // whether the answer has to be JSON
+	Legacy    bool // whether the request uses functions, which tools replaced
+	TextAgent bool // whether a text agent sends the request; it then needs no tools
+	Toolless  bool // continue the call even without tools, as with middleware.WithToollessCalls
+	NoFinish  bool // whether the provider never reports a finish reason
+	Reasoning bool // whether the history contains the reasoning of earlier answers
 
-	// LeaveAlone is the reason for which the adapter leaves the request alone;
-	// ReasonNone if it does not. It is for reasons of the protocol that no other
-	// field expresses.
+	// LeaveAlone is the reason why the adapter does not want the call to be
+	// continued, or ReasonNone. It is for reasons of the protocol that no other field
+	// expresses.
 	LeaveAlone continuation.Reason
-	// FixedPrefix says that nothing may be added before what the model says next:
-	// the provider checks its signed reasoning against it when the reasoning is sent
-	// back, or the request lists its tools there. Then nothing is joined to the caller's messages, and todo_pause
-	// is not added to the tools: the model is asked to pause in words. With
-	// middleware.WithPauseTool(middleware.PauseToolAlways) todo_pause is there from
-	// the start, and stays.
+	// FixedPrefix says that nothing may be added before the model's next message:
+	// the provider verifies signed reasoning against everything before it, or the
+	// request declares its tools among the messages. The engine then joins nothing to
+	// the caller's messages and does not add todo_pause to the tools, but asks the
+	// model to pause in words. It still adds todo_pause with
+	// middleware.WithPauseTool(middleware.PauseToolAlways), because then every request
+	// has the tool.
 	FixedPrefix bool
-	// SaysDone says that the provider ends each turn with what [TurnReader].Done
-	// reports. A turn that ends without it has broken off, even after its finish
-	// reason.
+	// SaysDone says that the provider always marks the end of a turn in the way that
+	// [TurnReader].Done reports. A turn without that mark counts as broken off, even
+	// if it has a finish reason.
 	SaysDone bool
 
-	// NoSeparator says that the texts of different turns are shown apart anyway, so
-	// that no Separator is put between them.
+	// NoSeparator says that clients show the texts of different turns apart, so that
+	// they need no [Separator].
 	NoSeparator bool
 
-	// ShortLoop says that the program's own loop ends after a number of turns,
-	// finished or not, as the loops of agent executors do. Each tool call of a
-	// continuation uses up one of them. Unless the program has set MaxAttempts, only
-	// one continuation in a row is then allowed, and only progress on the list renews
-	// it; a tool call does not.
+	// ShortLoop says that the program's own loop ends after a fixed number of turns,
+	// as the loops of agent executors do; each tool call of a continuation uses up
+	// one of these turns. Unless the program sets MaxAttempts, the engine then allows
+	// only one continuation in a row, and another one only after progress on the list.
 	ShortLoop bool
 
-	// Timeout is how long the caller waits for the whole answer from now on, and
-	// ReadTimeout how long for the next part of it, if the request says so; 0 is no
-	// limit. The deadline of the ctx applies as well. A continuation ends before
-	// either; the caller's own turn is never cut.
+	// Timeout is how long the caller waits for the whole answer, counted from now.
+	// ReadTimeout is how long it waits for the next part of the answer. 0 means
+	// unknown. The deadline of the ctx applies as well. A continuation ends before
+	// any of the three; the caller's own turn is never cut short.
 	Timeout, ReadTimeout time.Duration
 
 	// Model, Provider and Streamed are for observers. Provider is a name from
 	// OpenTelemetry's conventions for generative AI, such as "openai" or "anthropic".
-	// Model need only be valid until the call has begun.
+	// The string in Model need only be valid until Begin returns.
 	Model, Provider string
 	Streamed        bool
 
-	Users int    // how many user messages the request has
-	User  string // the text of the last user message
+	Users int    // number of messages that the user has written
+	User  string // text of the last of them
 
-	// Unanswered says that no answer follows that message, neither the model's nor a
-	// tool's. Previous is then the text of the message before it.
+	// Unanswered says that neither the model nor a tool has answered the user's last
+	// message. Previous is then the text of the message before it.
 	Unanswered bool
 	Previous   string
 
-	// Loop adds the texts that tell the request's tool loop from any other: the
-	// messages up to the first tool call after the user's last message, and that
-	// call's id, name and arguments. It leaves out what may differ between the
-	// requests of a loop, such as cache marks. Loop is nil if there is no such call.
-	// For a text agent, whose calls have no ids, it adds the beginning of the
-	// message, up to the end of the first step. It is called before Begin returns,
-	// and only for calls without a session.
+	// Loop identifies the request's tool loop for calls without a session. It passes
+	// to add the texts of the messages up to the first tool call after the user's last
+	// message, and the id, name and arguments of that call. It leaves out what differs
+	// between the requests of a loop, such as cache marks. For a text agent, whose
+	// calls have no ids, it adds the message up to the end of the first step. Loop is
+	// nil if there is no such call. The engine calls it before Begin returns.
 	Loop func(add func(text string))
 
-	// Messages is how many messages the request has.
+	// Messages is the number of messages in the request.
 	Messages int
-	// Size is roughly how many bytes of text the request has. If the provider reports
-	// no usage, the cost of a continuation is estimated from it.
+	// Size is the approximate size of the request's text in bytes. If the provider
+	// reports no usage, the engine estimates the cost of a continuation from it.
 	Size int
-	// Attachable returns the text of a message, and whether an [Attachment] can be
-	// joined to it: whether it is the user's or a tool's. It may be called until the
-	// call has ended, by the goroutine that drives the call. If it is nil, the
-	// request carries no attachments.
+	// Attachable returns the text of the message with the given index, and whether an
+	// [Attachment] can be joined to it, which is possible for messages of the user and
+	// for tool results. The engine calls it on the goroutine that drives the call,
+	// until the call has ended. If Attachable is nil, the request gets no attachments.
 	Attachable func(message int) (text string, ok bool)
-	// System is the number of the first system message, counted from 1; 0 means none.
+	// System is the position of the first system message, counted from 1; 0 means none.
 	System int
 
-	// History yields the tool calls of the request, and the messages between them,
-	// newest first; see [HistoryWalk]. It is read at most a few
-	// times per decision, and only if the decision needs the todos; for a stream, that
-	// is while the stream is read. It must stay valid until the call has ended,
-	// because the todo source reads it.
+	// History yields the tool calls of the request and the messages between them,
+	// newest first; see [HistoryWalk]. The engine iterates over it only if the decision
+	// needs the todos, and then a few times at most; for a stream, it does so while the
+	// stream is read. History must stay valid until the call has ended.
 	History iter.Seq[Entry]
-	// ToolNames yields the names of the tools that the request offers. It is read
-	// when History is; nil means that they are unknown.
+	// ToolNames yields the names of the tools that the request offers, under the same
+	// conditions as History. nil means that the names are unknown.
 	ToolNames ToolNamer
 }
 
@@ -121,18 +119,19 @@ type ToolNamer interface {
 // ToolChoice is what a request says about calling tools.
 type ToolChoice uint8
 
-// The tool choices. Only with ToolChoiceAuto can a turn be continued: the others do
-// not let the model choose whether to call a tool.
+// The tool choices. The engine continues only calls with ToolChoiceAuto, because the
+// others do not let the model decide whether to call a tool.
 const (
-	ToolChoiceAuto     ToolChoice = iota // the model decides; also among allowed tools
-	ToolChoiceNone                       // no tool may be called
-	ToolChoiceRequired                   // some tool must be called
-	ToolChoiceNamed                      // that tool must be called, or the choice is unknown
+	ToolChoiceAuto     ToolChoice = iota // the model decides, perhaps among allowed tools
+	ToolChoiceNone                       // the model must not call a tool
+	ToolChoiceRequired                   // the model must call some tool
+	ToolChoiceNamed                      // the model must call one given tool, or the choice is unknown
 )
 
-// ToolChoiceOf reads a tool choice in the form of Chat Completions and similar APIs:
-// a word, a value that becomes a word in JSON, or an object. Of an object the type
-// counts; of a choice among allowed tools, the mode. No choice, nil or "", is "auto".
+// ToolChoiceOf reads a tool choice in the form that Chat Completions and similar APIs
+// use: a word, a value that is encoded as a word in JSON, or a value that is encoded as
+// an object. It looks at the object's type, and for a choice among allowed tools at its
+// mode. nil and "" mean "auto".
 func ToolChoiceOf(choice any) ToolChoice {
 	word, ok := choice.(string)
 	if !ok && choice != nil {
@@ -149,8 +148,8 @@ func ToolChoiceOf(choice any) ToolChoice {
 	return ToolChoiceNamed
 }
 
-// AllowTool returns a choice among allowed tools with one more allowed tool. It
-// changes nothing in place, and returns any other choice unchanged.
+// AllowTool adds a tool to a choice among allowed tools. It returns a copy with the
+// tool; any other choice is returned unchanged.
 func AllowTool(choice any, name string) any {
 	if _, isWord := choice.(string); isWord || choice == nil {
 		return choice
@@ -169,8 +168,8 @@ func AllowTool(choice any, name string) any {
 
 const allowedTools = "allowed_tools"
 
-// readChoice returns the word for a choice, and the fields of a choice among allowed
-// tools.
+// readChoice returns the word that a choice stands for and, for a choice among allowed
+// tools, its fields.
 func readChoice(choice any) (word string, fields map[string]any) {
 	const unknown = "unknown"
 	data, err := json.Marshal(choice)
@@ -195,16 +194,17 @@ func readChoice(choice any) (word string, fields map[string]any) {
 	return word, fields
 }
 
-// Entry is an entry of a request's history: a tool call, a message of the user, or a text
-// that the agent, and not its user, has written, such as the report of a task in the
-// background.
+// Entry is one entry of a request's history. It is one of three: a tool call, a message
+// that the user has written, or a text that the agent itself has written, such as the
+// report of a background task.
 type Entry struct {
-	// Call is the tool call, with its result, if the entry is none of the others.
+	// Call is the tool call with its result, if Automatic and FromUser are zero.
 	Call todo.Call
-	// Automatic is a text for which [IsAutomatic] holds: a message with the role of
-	// the user or of the system, or a part of one, also beside the results of tools.
+	// Automatic is a text for which [IsAutomatic] is true: a message with the role of
+	// the user or the system, a part of such a message, or a text beside tool results.
 	Automatic string
-	// FromUser says that the entry is a message of the user. Its words do not matter.
+	// FromUser says that the entry is a message that the user has written. Its text is
+	// not needed.
 	FromUser bool
 }
 
@@ -225,19 +225,19 @@ func Calls(history iter.Seq[Entry]) iter.Seq[todo.Call] {
 	}
 }
 
-// HistoryWalk yields the entries of a history for an adapter that reads it backwards.
-// The adapter makes one for each walk, calls a method for everything that it passes,
-// and returns when a method returns false.
+// HistoryWalk helps an adapter to implement [Request].History. The adapter reads its
+// messages backwards, with a new HistoryWalk each time, and calls one of the methods for
+// everything that it meets. It stops when a method returns false.
 type HistoryWalk struct {
-	// Yield takes the entries; see [iter.Seq].
+	// Yield receives the entries; see [iter.Seq]. It must be set.
 	Yield func(Entry) bool
 
 	users int // messages of the user so far
 }
 
-// User passes a message with the role of the user. The text is the one that the adapter
-// looks at to fill in [Request].Users. If the message has several parts, parts yields
-// the texts of them, the last one first; otherwise it may be nil.
+// User passes on a message with the role of the user. text is the text from which the
+// adapter fills in [Request].Users. If the message has several parts, parts yields their
+// texts, the last one first; otherwise it may be nil.
 func (w *HistoryWalk) User(text string, parts iter.Seq[string]) bool {
 	if IsAutomatic(text) {
 		return w.Yield(Entry{Automatic: text})
@@ -253,28 +253,31 @@ func (w *HistoryWalk) User(text string, parts iter.Seq[string]) bool {
 	return w.Yield(Entry{FromUser: true})
 }
 
-// Text passes a text that is an entry only if the agent has written it: a message of
-// the system, a part of a message, or a text beside the results of tools.
+// Text passes on any other text: a system message, a part of a message, or a text beside
+// tool results. The text becomes an entry only if the agent itself has written it.
 func (w *HistoryWalk) Text(text string) bool {
 	return !IsAutomatic(text) || w.Yield(Entry{Automatic: text})
 }
 
-// Call passes a tool call. It fills in UserMessagesAfter.
+// Call passes on a tool call. It sets UserMessagesAfter of c.
 func (w *HistoryWalk) Call(c todo.Call) bool {
 	c.UserMessagesAfter = w.users
 	return w.Yield(Entry{Call: c})
 }
 
-// IsAutomatic reports whether the agent, and not its user, wrote a message with the
-// user's role: it consists only of elements such as
-// <system-reminder>…</system-reminder>, perhaps behind lines that say that it is no
-// input of the user. Such a message does not begin a user turn, and adapters do not
-// count it among [Request].Users.
+// IsAutomatic reports whether the agent, and not its user, has written a message with
+// the role of the user. Such a message consists only of elements such as
+// <system-reminder>…</system-reminder>, perhaps after lines that say that the user has
+// not written it. It does not begin a user turn, and adapters do not count it in
+// [Request].Users.
+//
+// Experimental: the forms that IsAutomatic recognises are those of current agents.
 func IsAutomatic(text string) bool { return automatic.Is(text) }
 
-// ToolResults matches tool results with their calls, for an adapter that reads a
-// history backwards and so meets a result before its call. R is the SDK's own
-// message, so that its text is read only if needed. The zero value is ready for use.
+// ToolResults matches tool results with their calls, for an adapter that reads a history
+// backwards and so meets a result before its call. R is the SDK's own message type, so
+// that the text of a result is read only if it is needed. The zero value is ready for
+// use. A ToolResults is not safe for concurrent use.
 type ToolResults[R any] struct{ open map[string]*toolResult[R] } // by id: the newest result not taken yet
 
 type toolResult[R any] struct {
@@ -283,7 +286,8 @@ type toolResult[R any] struct {
 	oldest *toolResult[R] // of the same id; set in the newest only
 }
 
-// Add adds a result of the call with the id, older than all that were added before.
+// Add adds a result of the call with the given id. It must be older than the results
+// that were added before.
 func (r *ToolResults[R]) Add(id string, result R) {
 	added := &toolResult[R]{result: result}
 	newest := r.open[id]
@@ -298,9 +302,8 @@ func (r *ToolResults[R]) Add(id string, result R) {
 	r.open[id] = added
 }
 
-// Take removes the newest result for a call's id and returns it. Each result is taken
-// once: some providers give parallel calls the same id or none, and an id may be used
-// again further up.
+// Take removes the newest result for a call's id and returns it. Each result can be
+// taken once, because several calls may have the same id, or none.
 func (r *ToolResults[R]) Take(id string) (result R, ok bool) {
 	newest := r.open[id]
 	if newest == nil {
@@ -315,12 +318,12 @@ func (r *ToolResults[R]) Take(id string) (result R, ok bool) {
 	return newest.result, true
 }
 
-// Separator stands between the texts of two turns, if both have text. Of a text that
-// ends in line breaks, a part of it is there already; see [SeparatorAfter].
+// Separator stands between the texts of two turns if both have text. Line breaks at the
+// end of the first text count as a part of it; see [SeparatorAfter].
 const Separator = "\n\n"
 
-// SeparatorAfter returns the rest of [Separator] that is missing at the end of a
-// text.
+// SeparatorAfter returns the part of [Separator] that text does not end in already: ""
+// if it ends in a blank line.
 func SeparatorAfter(text string) string {
 	missing := Separator
 	for missing != "" && strings.HasSuffix(text, "\n") {
@@ -330,49 +333,48 @@ func SeparatorAfter(text string) string {
 	return missing
 }
 
-// Continuation is a turn that the engine adds to a call. It says how a copy of
-// the caller's request is extended:
+// Continuation is a turn that the engine adds to a call. The adapter sends a copy of the
+// caller's request with
 //
-//   - with one assistant message of Text, and of the call in Pause if that is
-//     set
-//   - then with one user message of Prompt, or one tool message of Pause.Result
-//     if Pause is set
-//   - with the Additions
+//   - one more assistant message, which has Text and, if Pause is set, the call in Pause
+//   - one message after that: a user message with Prompt or, if Pause is set, a tool
+//     message with Pause.Result
+//   - the Additions
 //
-// Nothing else changes, except that the provider is not asked to store the
+// Everything else stays as it is, except that the provider is not asked to store the
 // answer.
 type Continuation struct {
 	continuation.TurnID
 	Additions
 
 	Todo      todo.Todo    // the todo to go on with
-	Text      string       // what the model has answered so far; not blank unless Pause is set
-	TurnEnds  []int        // where in Text each turn ends; Text may lack white space at the end
-	Reasoning string       // the model's reasoning so far, if [Request].Reasoning
+	Text      string       // text of the model so far; not blank unless Pause is set
+	TurnEnds  []int        // byte offsets at which the turns in Text end; the last may lie beyond it, because Text is trimmed
+	Reasoning string       // reasoning of the model so far, if [Request].Reasoning is true
 	Prompt    string       // the message that asks the model to go on
 	Pause     *PauseAnswer // set if the continuation answers a call of todo_pause instead
 
-	// Touch tells the engine that bytes have arrived. A source whose chunks may take
-	// several reads calls it from Recv. It is nil for calls that are not streamed.
+	// Touch tells the engine that bytes have arrived. A source that reads several times
+	// for one chunk calls it from Recv. It is nil for calls that are not streamed.
 	Touch func()
 }
 
-// Additions are what carryon adds to a request beside the messages of a continuation.
-// The caller's own request may have some too. The zero value adds nothing.
+// Additions are what carryon adds to a request apart from the messages of a
+// [Continuation]. The caller's first request may have some too. The zero value adds
+// nothing.
 type Additions struct {
-	// Attachments are joined to the caller's own messages, in this order. The
-	// slice must not be changed.
+	// Attachments are joined to the caller's own messages, in this order. The slice
+	// must not be modified.
 	Attachments []Attachment
-	// PauseTool is appended to the tools, after all others. It is nil if the
-	// request does not offer todo_pause.
+	// PauseTool is appended to the tools. It is nil if todo_pause is not offered.
 	PauseTool *PauseTool
 }
 
 // IsZero reports whether there is nothing to add.
 func (a *Additions) IsZero() bool { return len(a.Attachments) == 0 && a.PauseTool == nil }
 
-// ByMessage yields, for each message with attachments, its index and the texts that
-// are joined to it, in order.
+// ByMessage yields the index of each message that has attachments, in ascending order,
+// with the texts to append to it.
 func (a *Additions) ByMessage() iter.Seq2[int, []string] {
 	return func(yield func(int, []string) bool) {
 		texts := make(map[int][]string, len(a.Attachments))
@@ -387,9 +389,9 @@ func (a *Additions) ByMessage() iter.Seq2[int, []string] {
 	}
 }
 
-// Attachment is a text that a request carries but the caller's history does not: an
-// adapter puts Text right behind the text of the message with the index Message, in a
-// copy.
+// Attachment is a text that the model reads but that is not in the caller's history. An
+// adapter appends Text, which begins with a separator, to the text of the message with
+// the index Message, in a copy of the request.
 type Attachment struct {
 	Message int
 	Text    string
@@ -398,21 +400,21 @@ type Attachment struct {
 // PauseAnswer is a call of todo_pause whose reason was rejected, and its result.
 type PauseAnswer struct {
 	ID        string // never empty
-	Name      string // as the model wrote it
+	Name      string // the name of the tool as the model wrote it
 	Arguments string // always a JSON object, even if the model sent something else
-	Result    string // what the model is told
+	Result    string // the result of the call, which tells the model why it was rejected
 }
 
-// PauseTool is the declaration of todo_pause, which adapters turn into their
-// SDK's type.
+// PauseTool is the declaration of todo_pause. An adapter converts it to its SDK's type.
 type PauseTool struct {
 	Name        string
 	Description string
-	Schema      []byte // JSON; each PauseTool has its own slice
-	Strict      bool   // ask for strict arguments; Schema allows that
+	Schema      []byte // JSON schema of the arguments; not shared with other PauseTools
+	Strict      bool   // whether to ask for strict arguments, which Schema allows
 }
 
-// NewPauseTool returns the declaration of todo_pause.
+// NewPauseTool returns the declaration of todo_pause, with a schema for strict arguments
+// if strict is true; see [pause.Schema].
 func NewPauseTool(strict bool) *PauseTool {
 	return &PauseTool{
 		Name:        pause.ToolName,

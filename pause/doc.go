@@ -1,9 +1,11 @@
-// Package pause defines the todo_pause tool, with which a blocked model stops
-// the continuation of its task and tells the user why.
+// Package pause defines the todo_pause tool. A blocked model calls it to stop being
+// asked to go on, and to tell the user why.
 //
-// It defines the tool (name, description, schema), the rules for a reason, and
-// the notice that the user sees. It calls no model and keeps no state; the
-// middleware decides when to offer the tool and what an accepted pause ends.
+// The package defines the tool (name, description, schema), the rules for a reason, and
+// the notice that the user sees. It calls no model and keeps no state; package
+// middleware decides when to offer the tool and what a pause ends. Most programs need
+// only a [Policy] and a [Notice], for the options middleware.WithPausePolicy and
+// middleware.WithNotice.
 //
 // [Parse] reads the JSON arguments of a call and applies a [Policy] to the
 // reason in them:
@@ -18,13 +20,16 @@
 // [Judge] applies the same rules to a reason that did not come as JSON, for
 // example in a call that the model printed as text.
 //
-// [Strict], the default policy, rejects reasons that are too long, too brief,
-// vague, or that report a completed task. [Lenient] limits only the length, and
-// a program may supply a policy of its own.
+// [Strict], the default policy, rejects a reason that is too long, too short or vague,
+// or that only reports a completed task. [Lenient] limits only the length. A program
+// may supply a policy of its own.
 //
-// A reason comes from a model and may contain anything. No input makes this
-// package panic, its work is bounded by the size of the input, and [Shown]
-// returns one line without control, escape or format characters.
+// A reason comes from a model and may contain anything. No input makes this package
+// panic, processing time grows at most linearly with the input, and [Shown] returns one
+// line without control, escape or format characters.
 //
-// All functions are safe for concurrent use.
+// All functions are safe for concurrent use. [Conversations] says what a pause does to
+// a session.
+//
+// [Conversations]: https://github.com/carryon-go/carryon/blob/main/docs/conversations.md
 package pause

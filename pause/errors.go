@@ -2,12 +2,12 @@ package pause
 
 import "errors"
 
-// ErrInvalidReason matches every [InvalidReasonError] with errors.Is.
+// ErrInvalidReason is matched by every [InvalidReasonError]; test with [errors.Is].
 var ErrInvalidReason = errors.New("pause: invalid reason")
 
-// ErrPolicyPanicked is wrapped by the error of [Parse] and [Judge] if the policy
-// panicked. That error's text has the value of the panic: it is for logs, not for the
-// model.
+// ErrPolicyPanicked is wrapped by the error that [Parse] and [Judge] return if the
+// policy panicked. The text of that error contains the value of the panic: log it, and
+// do not send it to the model.
 var ErrPolicyPanicked = errors.New("pause: policy panicked")
 
 const invalidPrefix = "Invalid pause reason: "
@@ -20,13 +20,14 @@ const invalidPrefix = "Invalid pause reason: "
 //		log(invalid.Problem)
 //	}
 type InvalidReasonError struct {
-	// Problem is the sentence after "Invalid pause reason: ".
+	// Problem says what is wrong with the reason: the part of the text that follows
+	// "Invalid pause reason: ".
 	Problem string
 
 	cause error
 }
 
-// Error returns "Invalid pause reason: " and the problem.
+// Error returns "Invalid pause reason: " followed by the problem.
 func (e *InvalidReasonError) Error() string { return invalidPrefix + e.Problem }
 
 // Is reports whether target is [ErrInvalidReason].

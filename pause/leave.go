@@ -6,19 +6,20 @@ import (
 	"unicode/utf8"
 )
 
-// maxLeave is how many runes a reason that only asks for leave may have. Longer ones
-// mostly say what the model needs.
+// maxLeave is the most runes that a reason which only asks for permission has. Longer
+// reasons mostly say what the model needs.
 const maxLeave = 200
 
 const problemLeave = "No permission is needed: go on with the task"
 
-// NoLeave is a [Policy] that rejects a reason which only asks whether to go on, such as
-// "Awaiting confirmation to continue" or "Should I proceed with the next item?". It
-// accepts every other reason, above all one that names a choice, something that is
-// missing, something that cannot be undone, an error, or somebody else's work.
+// NoLeave is a [Policy] that rejects a reason which only asks for permission to go on,
+// such as "Awaiting confirmation to continue" or "Should I proceed with the next item?".
+// It accepts every other reason, in particular one that names a choice, something
+// missing, something that cannot be undone, an error, or work of others.
 //
-// Package middleware applies it once per user turn, after [Strict], in a session whose
-// approval mode says that nobody can answer.
+// Package middleware applies NoLeave after [Strict] in sessions whose approval mode is
+// YOLO, where nobody can answer: there it rejects the first such reason of a user turn.
+// It does not apply NoLeave if the program has set a policy of its own.
 func NoLeave(reason string) error {
 	if len(reason) > maxLeave*utf8.UTFMax || utf8.RuneCountInString(reason) > maxLeave {
 		return nil
@@ -30,8 +31,8 @@ func NoLeave(reason string) error {
 	return nil
 }
 
-// onlyAsksLeave reports whether words ask for leave to go on and name nothing that
-// only a person can settle.
+// onlyAsksLeave reports whether words ask for permission to go on and name nothing that
+// only a person can decide.
 func onlyAsksLeave(words []string) bool {
 	if slices.ContainsFunc(words, namesObstacle) {
 		return false
@@ -42,7 +43,7 @@ func onlyAsksLeave(words []string) bool {
 	return goesOn && slices.ContainsFunc(leavePhrases(), contains) || onlyWaits(words)
 }
 
-// leavePhrases ask for leave, if what they ask for is to go on.
+// leavePhrases ask for permission, if a phrase of goOnPhrases says what for.
 func leavePhrases() []string {
 	return []string{
 		"confirmation", "confirm", "confirms", "permission", "approval", "approve", "approves", "consent", "go ahead", "green light",
@@ -53,7 +54,7 @@ func leavePhrases() []string {
 	}
 }
 
-// goOnPhrases say what the model asks leave for.
+// goOnPhrases say what the model asks permission for.
 func goOnPhrases() []string {
 	return []string{
 		"continue", "continuing", "proceed", "proceeding", "go on", "going on", "go ahead", "move on", "moving on", "carry on", "resume",
@@ -61,9 +62,9 @@ func goOnPhrases() []string {
 	}
 }
 
-// namesObstacle reports whether a word names something that only a person can settle.
-// The stems err on the side of pausing: a reason that is accepted costs one message of
-// the user, a blocked model that is sent on may do harm.
+// namesObstacle reports whether a word names something that only a person can decide.
+// The stems err on the side of pausing: an accepted reason costs the user one message,
+// while a blocked model that is told to go on may do harm.
 func namesObstacle(word string) bool {
 	switch word {
 	case "or", "which", "what", "who", "where", "why", "how", "either", "between", "not", "no", "rm", "pr", "ci", "pay", "sudo", "root", "key", "keys", "sure":
@@ -89,7 +90,7 @@ func obstacleStems() []string {
 	}
 }
 
-// onlyWaits reports whether words say no more than that the model waits for leave.
+// onlyWaits reports whether words say only that the model waits for permission.
 func onlyWaits(words []string) bool {
 	asks := false
 	for _, word := range words {

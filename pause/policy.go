@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// MaxReason is how many characters (runes) a trimmed reason may have.
+	// MaxReason is the most characters (runes) that a trimmed reason may have.
 	MaxReason = 500
 
-	// minReasonBytes is how many bytes a trimmed reason must have under Strict.
-	// Bytes rather than runes let short reasons in dense scripts pass.
+	// minReasonBytes is the fewest bytes that Strict accepts in a trimmed reason. It
+	// counts bytes, not runes, so that short reasons in dense scripts pass.
 	minReasonBytes = 10
 
-	// specificLength is how many runes make a reason count as specific, whatever
-	// words it uses.
+	// specificLength is the number of runes from which a reason counts as specific,
+	// whatever words it uses.
 	specificLength = 50
 )
 
@@ -29,10 +29,10 @@ const (
 	problemEmpty = "Reason cannot be empty"
 )
 
-// Policy judges a reason. nil accepts it; an error rejects it, and the model is
-// told the error's text after "Invalid pause reason: ". [Parse] and [Judge] call
-// a policy with a trimmed, non-empty reason of any length. It may be called
-// concurrently.
+// Policy decides whether a reason is accepted. A nil error accepts it; any other error
+// rejects it, and the model receives its text after "Invalid pause reason: ". [Parse]
+// and [Judge] call a policy with a trimmed, non-empty reason of any length. A policy
+// may be called concurrently.
 type Policy func(reason string) error
 
 // Lenient is the [Policy] that accepts every reason of 1 to [MaxReason]
@@ -48,8 +48,8 @@ func Lenient(reason string) error {
 	return nil
 }
 
-// Strict is the default [Policy]. It rejects what [Lenient] rejects, a reason
-// under 10 bytes, and a reason under 50 characters that is vague or only reports
+// Strict is the default [Policy]. It rejects what [Lenient] rejects, a reason of fewer
+// than 10 bytes, and a reason of fewer than 50 characters that is vague or only reports
 // that the task is completed.
 //
 // A reason is vague if it contains, as whole words in any case, "can't
@@ -104,9 +104,9 @@ func isVague(words []string) bool {
 	return slices.ContainsFunc(phrases, func(phrase string) bool { return strings.Contains(text, phrase) })
 }
 
-// reportsCompletion reports whether words only say that something is done. It
-// accepts a closed vocabulary instead of searching for "task is done", because
-// any other word (cannot, until, half, 403) may be the blocking issue.
+// reportsCompletion reports whether words only say that something is done. It checks
+// that every word is in a closed vocabulary, instead of searching for "task is done":
+// any other word (cannot, until, half, 403) may name the blocking issue.
 func reportsCompletion(words []string) bool {
 	done := false
 	for i, word := range words {

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// maxArguments is how many bytes of arguments Parse decodes. Longer arguments
-// are not worth the memory.
+// maxArguments is the most bytes of arguments that Parse decodes.
 const maxArguments = 64 << 10
 
 const (
@@ -21,15 +20,15 @@ const (
 // Parse reads the arguments of a call, as the model sent them, and applies
 // policy to the reason in them; a nil policy is [Strict].
 //
-// It returns the trimmed reason even if it rejects it, so that the reason can still
-// be shown; "" means that the arguments have none. Under every policy the reason must
-// be a string with something visible in it. The error is an *[InvalidReasonError], or
-// wraps [ErrPolicyPanicked].
+// Parse returns the trimmed reason even if it rejects it, so that a program can still
+// show it; "" means that the arguments have none. Whatever the policy, the reason must
+// be a string with at least one visible character. The error is an
+// *[InvalidReasonError], or wraps [ErrPolicyPanicked].
 //
-// Parse tolerates common mistakes of models: an object that was encoded twice, a key
-// in another case if there is no "reason", extra properties, and anything after the
-// object. The last of several equal keys counts. Arguments over 64 KiB are rejected
-// as too long without being decoded.
+// Parse tolerates common mistakes of models: an object that was encoded twice, another
+// spelling of the key such as "Reason" if there is no "reason", extra properties, and
+// anything after the object. If a key is repeated, its last value counts. Arguments
+// over 64 KiB are rejected as too long without being decoded.
 func Parse(arguments string, policy Policy) (reason string, err error) {
 	if len(arguments) > maxArguments {
 		return "", reject(problemLong)
@@ -49,8 +48,8 @@ func Parse(arguments string, policy Policy) (reason string, err error) {
 	return Judge(reason, policy)
 }
 
-// Judge applies the rules of [Parse] to a reason that did not come as JSON, and
-// returns it trimmed.
+// Judge applies the rules of [Parse] to a reason that did not come as JSON. It returns
+// the trimmed reason, and the same errors as Parse.
 func Judge(reason string, policy Policy) (string, error) {
 	if reason == "" {
 		return "", reject(problemRequired)
@@ -82,8 +81,8 @@ func callPolicy(policy Policy, reason string) (err error) {
 	return &InvalidReasonError{Problem: problem, cause: rejection}
 }
 
-// decodeObject decodes the first JSON value of arguments as an object, which may
-// be encoded as a string once more.
+// decodeObject decodes the first JSON value of arguments as an object. The object may
+// itself be encoded as a JSON string.
 func decodeObject(arguments string) (object map[string]json.RawMessage, ok bool) {
 	var inner string
 	if decodeFirst(arguments, &inner) == nil {

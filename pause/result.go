@@ -2,9 +2,9 @@ package pause
 
 import "time"
 
-// Result is an accepted pause, in events and outcomes.
+// Result describes an accepted pause, in events and outcomes.
 type Result struct {
-	// Reason is the reason in the form that [Shown] returns.
+	// Reason is the reason as [Shown] returns it.
 	Reason string `json:"reason"`
 
 	// Message is the notice for the user, or "" if there is none.
@@ -14,14 +14,13 @@ type Result struct {
 	Time time.Time `json:"time"`
 }
 
-// Notice returns the text that tells the user about a pause, or "" to tell
-// nothing. The reason has the form that [Shown] returns. A Notice may be called
-// concurrently.
+// Notice returns the text that tells the user about a pause, or "" for no text. It
+// receives the reason as [Shown] returns it. A Notice may be called concurrently.
 type Notice func(reason string, at time.Time) string
 
-// NewResult returns the Result of a pause that was accepted at the time at. It
-// applies [Shown] to reason and calls notice for the message; a nil notice is
-// [ShortNotice]. It does not recover a panic of notice.
+// NewResult returns the Result of a pause that was accepted at the given time. Its
+// reason is [Shown] of reason, and its message the result of notice; a nil notice means
+// [ShortNotice]. NewResult does not recover a panic of notice.
 func NewResult(reason string, at time.Time, notice Notice) Result {
 	if notice == nil {
 		notice = ShortNotice
@@ -30,13 +29,14 @@ func NewResult(reason string, at time.Time, notice Notice) Result {
 	return Result{Reason: shown, Message: notice(shown, at), Time: at}
 }
 
-// ShortNotice is the default [Notice]. It returns "Task paused: " and the reason.
+// ShortNotice is the default [Notice]. It returns "Task paused: " followed by the
+// reason.
 func ShortNotice(reason string, _ time.Time) string {
 	return "Task paused: " + reason
 }
 
-// FullNotice is a [Notice] that also says the time, as RFC 3339 in the time's
-// zone, and what the user can do.
+// FullNotice is a [Notice] that also gives the time (RFC 3339, in the zone of at) and
+// says what the user can do.
 func FullNotice(reason string, at time.Time) string {
 	return "\U0001F6D1 Task Paused\n" +
 		"\n" +

@@ -9,12 +9,11 @@ import (
 
 const noReason = "no reason given"
 
-// Shown returns reason as it may be shown to a user: one line of at most
-// [MaxReason] characters, or "no reason given" if nothing visible is left. Whole
-// terminal escape sequences and all control and format characters (such as
-// those that change the direction of text or have no width) are removed, each
-// run of white space becomes one space, and bytes that are not UTF-8 become
-// U+FFFD. Shown of a shown reason is the same reason.
+// Shown returns reason in a form that is safe to show to a user: one line of at most
+// [MaxReason] characters, or "no reason given" if nothing visible is left. It removes
+// terminal escape sequences and all control and format characters (such as those that
+// change the direction of text or have no width), turns each run of white space into
+// one space, and replaces bytes that are not UTF-8 by U+FFFD. Shown is idempotent.
 func Shown(reason string) string {
 	reason = oneLine(reason)
 	if runes := []rune(reason); len(runes) > MaxReason {
@@ -23,7 +22,8 @@ func Shown(reason string) string {
 	return cmp.Or(reason, noReason)
 }
 
-// oneLine is Shown for a text of any length, which may be empty.
+// oneLine is Shown without the limit on the length and without the text for an empty
+// reason.
 func oneLine(reason string) string {
 	reason = strings.ToValidUTF8(reason, string(utf8.RuneError))
 	var b strings.Builder
@@ -53,11 +53,11 @@ func oneLine(reason string) string {
 }
 
 // escapes measures the terminal escape sequences of one text, which is read from
-// start to end. The zero value is ready.
+// start to end. The zero value is ready for use.
 type escapes struct {
-	// unended is set once a search for the end of a string sequence has reached
-	// the end of the text. No later sequence searches again; otherwise a text of
-	// nothing but openings would take quadratic time.
+	// unended is set once a search for the end of a string sequence has reached the
+	// end of the text. Later sequences then do not search: a text of nothing but
+	// openings would take quadratic time.
 	unended bool
 }
 

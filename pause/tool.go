@@ -8,8 +8,8 @@ import (
 // ToolName is the name of the tool.
 const ToolName = "todo_pause"
 
-// Is reports whether name is the name of the tool. It ignores case, which models
-// change, but not white space or prefixes.
+// Is reports whether name is the name of the tool. It ignores case, because models
+// change it, but not white space or prefixes.
 func Is(name string) bool {
 	// The length excludes letters outside ASCII that fold to letters inside.
 	return len(name) == len(ToolName) && strings.EqualFold(name, ToolName)
@@ -39,10 +39,10 @@ func Description() string { return description }
 
 const reasonDescription = "Explanation of why the task needs to be paused (e.g., missing file, configuration error, blocked dependency)"
 
-// Schema returns the JSON schema of the tool's arguments: an object with one
-// required string, "reason". With strict it omits the bounds on the length of
-// the reason, which providers refuse in strict mode. The bytes are the same in
-// every call, and the caller owns them.
+// Schema returns the JSON schema of the tool's arguments: an object with one required
+// string, "reason". If strict is true, the schema has no bounds on the length of the
+// reason, because providers refuse bounds in strict mode. Every call returns the same
+// content in a new slice, which the caller owns.
 func Schema(strict bool) json.RawMessage {
 	bounds := `,"minLength":1,"maxLength":500`
 	if strict {
@@ -52,9 +52,9 @@ func Schema(strict bool) json.RawMessage {
 		`"` + bounds + `}},"required":["reason"],"additionalProperties":false}`)
 }
 
-// SchemaMap returns the schema of [Schema] in decoded form, for SDKs that take
-// no JSON. Its objects are map[string]any, its only list is a []string, and its
-// numbers are int. The caller owns the map.
+// SchemaMap returns the schema of [Schema] in decoded form, for SDKs that do not take
+// JSON. Objects are map[string]any, the only list is a []string, and numbers are int.
+// The caller owns the map.
 func SchemaMap(strict bool) map[string]any {
 	reason := map[string]any{
 		"type":        "string",

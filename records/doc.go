@@ -1,15 +1,23 @@
-// Package records defines what carryon needs of an engine that several processes
-// share: small records of bytes, each replaced by a function of itself.
+// Package records defines the interface to a store that several processes share. A
+// store keeps small records of bytes, and a record is changed by a function that
+// receives the old bytes and returns the new ones.
 //
-// Session state, todo lists and the accounts of background tasks are kept as
-// records, so one engine serves them all:
+// carryon keeps session state, todo lists and background tasks as records, so one
+// engine serves them all:
 //
 //	engine, err := redis.Open("redis://localhost:6379") // carryon/stores/redis, or carryon/stores/postgres
 //	...
 //	mw := middleware.New(todos, middleware.WithRecords(engine))
 //
-// [MemoryEngine] is an engine for tests and for programs with one process. To write
-// another engine, implement [Records], or implement the smaller [Swapper] and pass it
-// to [NewSwapping], which adds the retries, the fairness between processes and the
-// cache that a remote engine needs. carryontest.TestRecords checks the result.
+// Begin with [Records], the interface; [WithPrefix], with which programs share one
+// engine and no records; and [MemoryEngine], an engine for tests and for programs that
+// run as a single process.
+//
+// To write another engine, implement [Records]. For a remote engine, implement the
+// smaller [Swapper] and pass it to [NewSwapping], which adds retries, fairness between
+// processes and a cache. carryontest.TestRecords checks the result.
+//
+// [Shared state] says how to run replicas on Redis or PostgreSQL.
+//
+// [Shared state]: https://github.com/carryon-go/carryon/blob/main/docs/shared-state.md
 package records

@@ -8,11 +8,13 @@ import (
 	"time"
 )
 
-// MemoryEngine is an engine in memory, for tests and for programs with one process
-// that want one place for everything. It does not limit the number of records, and
-// starts no goroutine: an expired record is dropped when its key is next updated, or
-// by [MemoryEngine.Sweep]. It is also a [Notifier] for listeners in the same process.
-// It is safe for concurrent use. Use [NewMemoryEngine]: the zero value is not ready.
+// MemoryEngine keeps records in memory, for tests and for programs that run as a
+// single process. It implements [Records], and [Notifier] for listeners in the same
+// process. It is safe for concurrent use. Use [NewMemoryEngine]: the zero value is not
+// ready.
+//
+// The number of records is not limited. No goroutine removes expired records: they
+// stay in memory until their key is next updated or [MemoryEngine.Sweep] is called.
 type MemoryEngine struct {
 	now func() time.Time
 
@@ -33,8 +35,8 @@ type MemoryEngineOption func(*memoryEngineOptions)
 
 type memoryEngineOptions struct{ now func() time.Time }
 
-// WithClock sets the function that tells the engine the time; nil means
-// time.Now. It must be safe for concurrent use.
+// WithClock sets the engine's clock; nil means [time.Now]. The function must be safe
+// for concurrent use.
 func WithClock(now func() time.Time) MemoryEngineOption {
 	return func(o *memoryEngineOptions) {
 		if o.now = now; now == nil {
@@ -54,7 +56,7 @@ func NewMemoryEngine(opts ...MemoryEngineOption) *MemoryEngine {
 	return &MemoryEngine{now: o.now, entries: map[string]memoryEntry{}, listeners: map[string][]chan string{}}
 }
 
-// Update implements [Records]. Updates run one after another, whatever their keys.
+// Update implements [Records]. Only one update runs at a time, for all keys together.
 func (m *MemoryEngine) Update(ctx context.Context, key string, f UpdateFunc) error {
 	if err := checkUpdate(ctx, f); err != nil {
 		return err
@@ -88,15 +90,14 @@ func (m *MemoryEngine) Update(ctx context.Context, key string, f UpdateFunc) err
 	return nil
 }
 
-// Len returns the number of records, including expired ones that were not dropped
-// yet.
+// Len returns the number of records, including expired ones that are still in memory.
 func (m *MemoryEngine) Len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.entries)
 }
 
-// Sweep drops the expired records.
+// Sweep removes the expired records.
 func (m *MemoryEngine) Sweep() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -108,23 +109,24 @@ func (m *MemoryEngine) Sweep() {
 	}
 }
 
-// waiting is how many messages may wait for a slow listener.
+// waiting is how many messages are kept for a slow listener.
 const waiting = 1024
 
-// Notify implements [Notifier].
+// Notify implements [Notifier]. A message is dropped for a listener that already has
+// 1,024 messages waiting.
 func (m *MemoryEngine) Notify(ctx context.Context, topic, message string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, listener := range m.listeners[topic] {
 		select {
 		case listener <- message:
-		default: // too slow: it is lost
+		default: // the listener is too slow: the message is lost
 		}
 	}
 	return ctx.Err()
 }
 
-// Listen implements [Notifier].
+// Listen implements [Notifier]. It calls f on the goroutine of its caller.
 func (m *MemoryEngine) Listen(ctx context.Context, topic string, f func(message string)) error {
 	messages := make(chan string, waiting)
 	m.mu.Lock()

@@ -2,9 +2,9 @@ package records
 
 import "context"
 
-// WithPrefix returns r with prefix before every key and every topic, so that programs
-// that must share nothing can use one engine. If r is a [Notifier], so is the result.
-// It panics if r is nil.
+// WithPrefix returns Records that put prefix before every key and every topic of r.
+// With different prefixes, programs can use one engine without sharing records. If r
+// is a [Notifier], so is the result. WithPrefix panics if r is nil.
 func WithPrefix(r Records, prefix string) Records {
 	if r == nil {
 		panic("carryon/records: WithPrefix: nil Records")

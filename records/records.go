@@ -7,46 +7,47 @@ import (
 	"time"
 )
 
-// Off is the time to keep a record that stays until it is removed.
+// Off as the time to keep a record means no limit: the record stays until it is
+// removed.
 const Off = -1
 
-// Records keeps small records of bytes under keys. It is safe for concurrent
-// use.
+// Records stores small records of bytes under keys. Keys are short texts that carryon
+// makes; they contain hashes of session keys, not the keys themselves. Implementations
+// are safe for concurrent use.
 type Records interface {
-	// Update replaces the record under key by the result of f, atomically: the record
-	// that f was given is the one that its result replaces, whatever other goroutines
-	// and processes do.
+	// Update replaces the record under key by the result of f. It is atomic: no other
+	// goroutine or process changes the record between the call of f and the
+	// replacement.
 	//
-	// If f fails, nothing is stored, and Update returns that error. Update returns
-	// soon after ctx ends. An error of the engine means that nothing was stored,
-	// unless the connection broke meanwhile.
+	// If f returns an error, nothing is stored, and Update returns that error. Update
+	// returns soon after ctx ends. After an error of the engine nothing was stored,
+	// unless the connection broke: then the record may or may not have been replaced.
 	Update(ctx context.Context, key string, f UpdateFunc) error
 }
 
-// UpdateFunc makes the next record of the old one.
+// UpdateFunc returns the record that replaces the old one.
 //
 // now is the time of the engine's clock, so that the clocks of processes need not
-// agree; an engine without a clock uses this machine's. old is the current record,
-// nil if there is none; f may read it, but must neither change nor keep it. next is
-// the new record, for which f may return old; if it is empty, the record is removed.
+// agree; an engine without a clock uses this machine's. old is the current record, or
+// nil if there is none; the function must neither modify nor keep it. next is the new
+// record, and may be old itself. An empty next removes the record.
 //
 // keep is how long the record is kept from now on; [Off] means until it is removed.
-// Update refuses a record with any other keep that is not positive. An engine never
-// forgets a record before its time, and forgets it soon after. One exception: if next
-// equals old, the engine may leave the old time in force while at least half of keep
-// is left.
+// Update returns an error if keep is neither [Off] nor positive. An engine removes a
+// record soon after its time has passed, and never before. If next equals old, the
+// engine may skip the renewal as long as at least half of keep is left.
 //
-// f is pure: it may run more than once, even on outdated records, and its last result
-// counts. It must not call Update.
+// The function must be pure: Update may call it several times, even with outdated
+// records, and only the last result counts. It must not call Update.
 type UpdateFunc func(now time.Time, old []byte) (next []byte, keep time.Duration, err error)
 
-// Errors of records that exist but that this program cannot read. They are never
-// overwritten.
+// Errors for records that exist but that this program cannot read. carryon never
+// overwrites such a record. Test for them with [errors.Is].
 var (
 	// ErrNewer says that a newer version of carryon wrote the record.
 	ErrNewer = errors.New("records: the record was written by a newer version of carryon")
-	// ErrForeign says that the key holds something other than the record that belongs
-	// there.
+	// ErrForeign says that the key holds something other than the expected kind of
+	// record.
 	ErrForeign = errors.New("records: not a record of carryon's")
 )
 
@@ -61,8 +62,8 @@ func checkUpdate(ctx context.Context, f UpdateFunc) error {
 	return ctx.Err()
 }
 
-// CheckKeep returns an error if a record cannot be kept for keep. It is for authors
-// of engines.
+// CheckKeep returns an error unless keep is positive or [Off]. It is for authors of
+// engines.
 func CheckKeep(keep time.Duration) error {
 	if keep <= 0 && keep != Off {
 		return fmt.Errorf("records: a record cannot be kept for %v (use records.Off for good)", keep)

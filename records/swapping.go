@@ -10,29 +10,30 @@ import (
 const (
 	// eager is how many swaps are tried between two pauses.
 	eager = 4
-	// maxPause bounds such a pause, which is random. It does not grow: a process that
-	// waits longer after each failure would never get its turn, while another that
-	// has just succeeded comes back at once.
+	// maxPause is the longest pause; each one has a random length. Pauses do not grow:
+	// a process that waited longer after each failure would lose every time against
+	// one that has just succeeded and tries again at once.
 	maxPause = 500 * time.Microsecond
-	// soon is the time after a change of this process within which its next change
-	// pauses first, if another process has changed the record lately. Without that
-	// pause, the process that won once would win again and again, because the others
-	// only learn of the change when it is too late.
+	// A process that changed a record less than soon ago pauses before its next change
+	// if another process changed the record less than lately ago. Without that pause,
+	// the process that won once would keep winning, because the others still try with
+	// the old revision.
 	soon   = time.Millisecond
 	lately = time.Second
 )
 
-// Swapping turns a [Swapper] into [Records]. Use [NewSwapping].
+// Swapping turns a [Swapper] into [Records]. Use [NewSwapping]: the zero value is not
+// ready.
 //
-// An update first runs its function on the record as this process last saw it, and
-// asks the engine to swap. If the record has changed since, the engine answers with
-// the current one, and the function runs again on that. So an update takes one round
-// trip while one process uses a session, and two if another process has changed the
-// record, or if this process does not know it yet.
+// An update first calls its function with the record that this process last saw, and
+// asks the engine to swap. If the record has changed since, the engine returns the
+// current one, and the function is called again with that. So an update takes one
+// round trip while only one process uses the record, and two if another process has
+// changed the record or if this process has not seen it yet.
 //
-// Within a process, the updates of a key run one after another. No process starves if
-// several update the same key all the time: the one that has just succeeded waits for
-// up to half a millisecond before its next try.
+// Within a process, the updates of a key run one after another. If several processes
+// update the same key all the time, none of them starves: the process that succeeded
+// last waits for up to half a millisecond before its next try.
 type Swapping struct {
 	engine Swapper
 	turns  turns
@@ -40,7 +41,8 @@ type Swapping struct {
 	clock  clock
 }
 
-// NewSwapping returns Records on the engine. It panics if engine is nil.
+// NewSwapping returns Records that keep their data in engine. It panics if engine is
+// nil.
 func NewSwapping(engine Swapper) *Swapping {
 	if engine == nil {
 		panic("carryon/records: NewSwapping: nil Swapper")
@@ -70,8 +72,8 @@ func (s *Swapping) Update(ctx context.Context, key string, f UpdateFunc) error {
 	return err
 }
 
-// lastSeen returns the record to begin with. The first update of a process asks the
-// engine for its time.
+// lastSeen returns the record to try first. The first update of a process asks the
+// engine, to learn its time.
 func (s *Swapping) lastSeen(ctx context.Context, key string) (Snapshot, error) {
 	if !s.clock.isSet() {
 		now, _, err := s.swap(ctx, key, Swap{})
@@ -84,8 +86,8 @@ func (s *Swapping) lastSeen(ctx context.Context, key string) (Snapshot, error) {
 	return last.Snapshot, nil
 }
 
-// try runs f on the record as last seen. swapped reports whether it was the current
-// one; only then is err the error of f.
+// try calls f with the record as last seen. swapped reports whether that was the
+// current record; only then is err the error of f.
 func (s *Swapping) try(ctx context.Context, key string, last Snapshot, f UpdateFunc) (now Snapshot, swapped bool, err error) {
 	next, keep, failed := f(s.clock.now(), last.Record)
 	swap := Swap{Revision: last.Revision}
@@ -96,7 +98,7 @@ func (s *Swapping) try(ctx context.Context, key string, last Snapshot, f UpdateF
 	now, swapped, err = s.swap(ctx, key, swap)
 	switch {
 	case err != nil:
-		s.seen.drop(key) // it may have been stored
+		s.seen.drop(key) // next may have been stored
 		return now, false, err
 	case !swapped:
 		s.seen.contest(key)
@@ -130,9 +132,9 @@ func change(last Snapshot, next []byte, keep time.Duration) (Swap, error) {
 	return swap, nil
 }
 
-// swap asks the engine, and learns its time.
+// swap calls the engine's Swap and adjusts the clock to the engine's.
 func (s *Swapping) swap(ctx context.Context, key string, swap Swap) (Snapshot, bool, error) {
-	if err := ctx.Err(); err != nil { // f may have taken its time
+	if err := ctx.Err(); err != nil { // f may have taken long
 		return Snapshot{}, false, err
 	}
 	began := time.Now()
@@ -143,7 +145,7 @@ func (s *Swapping) swap(ctx context.Context, key string, swap Swap) (Snapshot, b
 	return now, swapped, err
 }
 
-// pause waits a little.
+// pause waits for a random time of up to maxPause.
 func pause(ctx context.Context) error {
 	timer := time.NewTimer(rand.N(maxPause)) //nolint:gosec // it spreads processes, and guards nothing
 	defer timer.Stop()

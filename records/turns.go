@@ -9,14 +9,14 @@ import (
 	"github.com/carryon-go/carryon/internal/lru"
 )
 
-// turns lets one update per key run at a time. Its zero value is ready.
+// turns lets one update per key run at a time. The zero value is ready for use.
 type turns struct {
 	mu   sync.Mutex
-	keys map[string]*turn // that somebody has or waits for
+	keys map[string]*turn // the keys with an update that runs or waits
 }
 
 type turn struct {
-	free  chan struct{} // holds a value while nobody has the turn
+	free  chan struct{} // holds a value while no update runs
 	users int
 }
 
@@ -43,7 +43,7 @@ func (t *turns) wait(ctx context.Context, key string) error {
 	}
 }
 
-// done gives the turn to whoever has waited longest.
+// done ends the turn, which passes to the update that has waited longest.
 func (t *turns) done(key string) {
 	t.mu.Lock()
 	own := t.keys[key]
@@ -67,7 +67,7 @@ const (
 	maxSeenSize = 4 << 10
 )
 
-// seen remembers the records of the keys used last. Its zero value is ready.
+// seen caches the records of the keys used last. The zero value is ready for use.
 type seen struct {
 	mu    sync.Mutex
 	table *lru.Table[sight]
@@ -78,7 +78,7 @@ type sight struct {
 	Snapshot
 
 	changed   time.Time // when this process changed it; zero if it did not
-	contested time.Time // when this process found that another one had changed it
+	contested time.Time // when this process found that another process had changed it
 }
 
 // get returns the record as last seen, or no record if it is not known.
@@ -93,7 +93,8 @@ func (s *seen) get(key string) sight {
 	return sight{}
 }
 
-// put notes the record after an update, which may have changed it.
+// put stores the record as it is after an update. changed reports whether the update
+// changed it.
 func (s *seen) put(key string, now Snapshot, changed bool) {
 	if now.Revision == "" || len(now.Record) > maxSeenSize {
 		s.drop(key)
@@ -111,7 +112,7 @@ func (s *seen) put(key string, now Snapshot, changed bool) {
 	s.table.Trim(maxSeen)
 }
 
-// contest notes that another process has changed the record.
+// contest records that another process has changed the record.
 func (s *seen) contest(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +131,7 @@ func (s *seen) drop(key string) {
 	}
 }
 
-// clock is this machine's clock, adjusted to the engine's. Its zero value is not set.
+// clock is this machine's clock, adjusted to the engine's by learn.
 type clock struct {
 	set   atomic.Bool
 	ahead atomic.Int64 // how far the engine's clock is ahead of this one
@@ -140,8 +141,8 @@ func (c *clock) isSet() bool { return c.set.Load() }
 
 func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
 
-// learn adjusts the clock to the engine's time, in an answer to a question that was
-// asked and answered at these times of this machine's clock.
+// learn adjusts the clock: the engine's time was read between asked and answered, two
+// times of this machine's clock.
 func (c *clock) learn(engine, asked, answered time.Time) {
 	if !engine.IsZero() {
 		c.ahead.Store(int64(engine.Sub(asked.Add(answered.Sub(asked) / 2))))
