@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -126,22 +128,43 @@ func TestThousandRequests(t *testing.T) {
 	v.await(`report.counts.requests === 1050 && requests.size === 1000`)
 	assert.Equal(t, "Stalls resumed 0 of 350 continuations", v.texts("#summary > div")[0])
 	assert.Contains(t, v.text("footer"), "The requests are the latest 1,000 of 1,050; the figures count all.")
-	assert.Equal(t, "333 334", value[string](v, `[".request", ".fold"].map((one) => document.querySelectorAll("#list " + one).length).join(" ")`))
-	assert.Less(t, value[int](v, `document.querySelectorAll("*").length`), 12_000)
-	t.Logf("drawn from nothing in %.0f ms, and again in %.0f ms", value[float64](v, `(() => {
-		elements.clear(); folds.clear(); document.querySelector("#list").replaceChildren();
-		const began = performance.now(); showAll(); document.body.offsetHeight; return performance.now() - began })()`),
-		value[float64](v, `(() => { const began = performance.now(); showAll(); document.body.offsetHeight; return performance.now() - began })()`))
+	assert.Equal(t, "20 20", value[string](v, rowsOfThePage), "the rest is drawn when the reader comes near")
+	assert.Equal(t, "Show 627 more", v.text("#list > .end"))
+	v.run(`scrollTo({ top: document.body.scrollHeight, behavior: "instant" })`)
+	v.await(`document.querySelectorAll("#list > details").length > 40`)
+	v.await(`document.querySelector("#list > .end").getBoundingClientRect().top > innerHeight`)
+	assert.Less(t, value[int](v, `document.querySelectorAll("#list > details").length`), 300)
+
+	// Requests that come in at the top take nothing away from a reader further down.
+	v.run(`window.lowest = [...document.querySelectorAll("#list > .request")].at(-1); lowest.scrollIntoView({ block: "center", behavior: "instant" });
+		window.first = anchorIn(document.querySelector("#list")); window.top0 = first.getBoundingClientRect().top; delete document.querySelector("#list").most`)
+	require.NoError(t, s.ask(t.Context(), &request{session: "new", user: "first", todos: []string{"pending"}}, says("Next.", 10, 5, 1), acts(10, 5, 1)))
+	v.await(`report.counts.requests === 1051 && newestFirst[0].ended`)
+	assert.True(t, value[bool](v, `lowest.isConnected`))
+	assert.InDelta(t, value[float64](v, `top0`), value[float64](v, `first.getBoundingClientRect().top`), 1)
+	v.run(`document.querySelector("#list > .end button").click()`)
+	assert.Equal(t, "334 333", value[string](v, rowsOfThePage))
+	assert.Empty(t, v.texts("#list > .end"))
 
 	// One more request changes few nodes, and the page asks only for that request.
 	v.run(`window.changes = 0; new MutationObserver((all) => { changes += all.length }).observe(
 		document.querySelector("#list"), { subtree: true, childList: true, attributes: true, characterData: true })`)
 	require.NoError(t, s.ask(t.Context(), &request{session: "new", todos: []string{"pending"}}, says("Next.", 10, 5, 1), acts(10, 5, 1)))
-	v.await(`report.counts.requests === 1051 && newestFirst[0].ended && requests.size === 1000`)
+	v.await(`report.counts.requests === 1052 && newestFirst[0].ended && requests.size === 1000`)
 	assert.Less(t, value[int](v, `changes`), 40)
 	assert.LessOrEqual(t, value[int](v, `report.requests.length`), 1)
 	v.click(".chip.passed")
-	v.await(`document.querySelectorAll("#list .request").length > 600`)
+	assert.Equal(t, "666 requests shown", v.text("#found"))
+	v.run(`find("search").focus()`)
+	require.NoError(t, chromedp.Do(v.ctx, chromedp.KeyEvent("session 39")))
+	v.await(`view.words === "session 39"`)
+	assert.Equal(t, "17 requests shown", v.text("#found"), "what is not drawn is found too")
+	v.run(`find("search").select()`)
+	require.NoError(t, chromedp.Do(v.ctx, chromedp.KeyEvent(kb.Delete)))
 	v.click("#views label:first-of-type")
-	v.await(`document.querySelectorAll("#list .session").length === 41`)
+	v.await(`document.querySelector("#list > .end")`)
+	assert.Equal(t, "Show 1 more", v.text("#list > .end"))
 }
+
+// rowsOfThePage evaluates to how many requests and folds are drawn.
+const rowsOfThePage = `[".request", ".fold"].map((one) => document.querySelectorAll("#list " + one).length).join(" ")`

@@ -171,3 +171,15 @@ func TestPageIsShownToNoWebsite(t *testing.T) {
 		}
 	}
 }
+
+// The files of the script share a scope. Of two functions of one name, the later would win everywhere.
+func TestNamesInTheScriptAreDeclaredOnce(t *testing.T) {
+	t.Parallel()
+	script := pageDOM + pageWords + pageChart + pageHoldout + pageDownload + pageScript
+	declared := map[string]int{}
+	for _, found := range regexp.MustCompile(`(?m)^(?:async )?(?:function|const|let) (\w+)`).FindAllStringSubmatch(script, -1) {
+		declared[found[1]]++
+		assert.Equal(t, 1, declared[found[1]], found[1])
+	}
+	assert.Greater(t, len(declared), 100)
+}

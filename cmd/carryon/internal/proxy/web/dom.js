@@ -68,6 +68,32 @@ function arrange(parent, elements) {
 	if (focused !== document.activeElement && focused?.isConnected) focused.focus({ preventScroll: true });
 }
 
+const portion = 40; // rows of a list that are drawn at once
+
+// showRows makes the first of some items the rows of a list: most pages are read at the
+// top. More are drawn when their end comes into view, or all on demand. What is drawn
+// stays, unless the reader is at the top. rowOf returns the row that an item has already.
+function showRows(list, items, rowOf, draw) {
+	let most = list.most ?? portion;
+	if (scrollY > 0) most = Math.max(most, 1 + items.findLastIndex((item) => rowOf(item)?.parentElement === list));
+	const rows = items.slice(0, most).map(draw);
+	if (items.length > most) rows.push(lastRowOf(list, items.length - most));
+	arrange(list, rows);
+}
+
+// lastRowOf returns the last row of a list of which not everything is drawn.
+function lastRowOf(list, left) {
+	list.end ??= h("p", { class: "end empty" });
+	show(list.end, h("button", { type: "button" }, `Show ${n(left)} more`));
+	ends.unobserve(list.end); // and observe reports again whether it is in view
+	ends.observe(list.end);
+	return list.end;
+}
+
+const ends = new IntersectionObserver((all) => {
+	for (const { isIntersecting, target } of all) if (isIntersecting && target.isConnected) showMoreRows(target.parentElement);
+}, { rootMargin: "1000px" });
+
 // anchored runs a change of the list that leaves what the reader looks at where it
 // is: the element with the focus, or else the first one in view, unless the top of
 // the page is in view.

@@ -175,9 +175,7 @@ function readOut(bar) {
 
 // chooseTime shows only what happened in a bar, or everything again.
 function chooseTime(bar) {
-	if (!bar || bar.from === view.from) Object.assign(view, { from: null, to: null });
-	else Object.assign(view, { from: bar.from, to: bar.to });
-	changed();
+	choose(!bar || bar.from === view.from ? { from: null, to: null } : { from: bar.from, to: bar.to });
 }
 
 const barAt = (target) => (target.closest?.("[data-bar]") ? Number(target.closest("[data-bar]").dataset.bar) : null);
@@ -271,15 +269,21 @@ function ambiguousNames() {
 
 // ---- List
 
-const most = 200; // sessions that are drawn at first
-
 function showList() {
 	const list = find("list");
 	const all = chosen();
-	taken.clear();
 	if (all.length === 0) arrange(list, [emptyList()]);
-	else if (view.of === "requests") arrange(list, rows(all));
-	else arrange(list, sessionRows(all));
+	else if (view.of === "requests") showRequests(list, all);
+	else {
+		const ambiguous = ambiguousNames();
+		showRows(list, all, (session) => sections.get(session.id), (session) => sectionOf(session, ambiguous));
+	}
+}
+
+// showMoreRows draws more rows of a list.
+function showMoreRows(list, some = portion) {
+	list.most = (list.most ?? portion) + some;
+	anchored(find("list"), showList);
 }
 
 function emptyList() {
@@ -288,16 +292,6 @@ function emptyList() {
 			h("button", { type: "button", "data-reset": true }, "Show all"));
 	}
 	return h("p", { class: "empty" }, "No requests yet. Point a client at ", h("code", null, `${location.origin}/v1`), ".");
-}
-
-let drawAll = false; // more than the first sessions
-
-function sessionRows(all) {
-	const ambiguous = ambiguousNames();
-	const shown = drawAll ? all : all.slice(0, most);
-	const rows = shown.map((session) => sectionOf(session, ambiguous));
-	if (shown.length < all.length) rows.push(h("p", { class: "empty" }, h("button", { type: "button", "data-more": true }, `Show ${n(all.length - shown.length)} more`)));
-	return rows;
 }
 
 // sectionOf returns the row of a session, which opens to its requests.
@@ -326,7 +320,8 @@ function sectionOf(session, ambiguous) {
 
 function openSection(section) {
 	const own = sessions.get(section.of)?.own.filter((request) => inTime(timeIn(request))) ?? [];
-	arrange(section.lastElementChild, own.length ? rows(own) : [h("p", { class: "empty" }, "Its requests are not kept any more.")]);
+	if (own.length) showRequests(section.lastElementChild, own);
+	else arrange(section.lastElementChild, [h("p", { class: "empty" }, "Its requests are not kept any more.")]);
 }
 
 // listOf returns a session's list as a bar: a part for each todo, or for each status if
@@ -351,25 +346,27 @@ function listOf(session) {
 	];
 }
 
-// rows returns the elements of requests. Those that passed are folded away, where
+// showRequests shows requests in a list. Those that passed are folded away, where
 // several follow one another, unless they are what was asked for.
-function rows(shown) {
-	const rows = [];
-	let run = [];
-	const flush = () => {
-		if (run.length > 0) rows.push(foldOf(run));
-		run = [];
-	};
+function showRequests(list, shown) {
+	const taken = new Set(); // folds that have their place in the list already
+	showRows(list, folded(shown),
+		(one) => (Array.isArray(one) ? folds.get(one.at(-1).number) : elements.get(one.number)),
+		(one) => (Array.isArray(one) ? foldOf(one, list, taken) : elementOf(one)));
+}
+
+// folded returns requests, and lists of those that belong into a fold.
+function folded(shown) {
+	const all = [];
+	let run = null;
 	for (const request of shown) {
-		if (view.filter !== "passed" && !view.words && request.state === "passed" && !inUse(request)) {
-			run.push(request);
-			continue;
-		}
-		flush();
-		rows.push(elementOf(request));
+		if (view.filter === "passed" || view.words || request.state !== "passed" || inUse(request)) {
+			all.push(request);
+			run = null;
+		} else if (run) run.push(request);
+		else all.push(run = [request]);
 	}
-	flush();
-	return rows;
+	return all;
 }
 
 // inUse reports whether a reader has a request that is not folded away open, or
@@ -379,12 +376,10 @@ function inUse(request) {
 	return element?.isConnected && !element.closest(".fold") && (element.open || element.contains(document.activeElement));
 }
 
-const taken = new Set(); // folds that have their place in the list already
-
 // foldOf returns the fold of requests that passed. It is the one that the oldest of
-// them is in already, if there is one.
-function foldOf(run) {
-	const known = run.toReversed().map((request) => folds.get(request.number)).find((fold) => fold && !taken.has(fold));
+// them is in already, if there is one in this list.
+function foldOf(run, list, taken) {
+	const known = run.toReversed().map((request) => folds.get(request.number)).find((fold) => fold?.parentElement === list && !taken.has(fold));
 	const fold = known ?? h("details", { class: "fold" }, h("summary"), h("div", { class: "rows" }));
 	taken.add(fold);
 	fold.run = run;
@@ -397,8 +392,12 @@ function foldOf(run) {
 		h("span", { class: "when" }, timeOf(run[0].began, now)),
 		h("span", { class: "what" }, `${count(run.length, "request")} passed unchanged`),
 		h("span", { class: "meta" }, often.map(([words, some]) => `${n(some)} × ${words}`).join(", ")));
-	if (fold.open) arrange(fold.lastElementChild, run.map(elementOf));
+	if (fold.open) openFold(fold);
 	return fold;
+}
+
+function openFold(fold) {
+	showRows(fold.lastElementChild, fold.run, (request) => elements.get(request.number), elementOf);
 }
 
 // short are words for reasons whose sentence is long.
@@ -532,6 +531,13 @@ function showFooter() {
 
 // ---- What the reader does
 
+// choose changes what is shown.
+function choose(part) {
+	Object.assign(view, part);
+	delete find("list").most;
+	if (report) changed();
+}
+
 function changed() {
 	remember();
 	showAll();
@@ -566,32 +572,27 @@ function recall() {
 }
 
 document.addEventListener("change", ({ target }) => {
-	if (target.name === "filter") view.filter = target.value;
-	else if (target.name === "view") Object.assign(view, { of: target.value, filter: "all" });
-	else if (target.name === "range") Object.assign(view, { range: target.value, bar: null, from: null, to: null });
-	else if (target.name !== "zone") return;
-	if (report) changed();
+	if (target.name === "filter") choose({ filter: target.value });
+	else if (target.name === "view") choose({ of: target.value, filter: "all" });
+	else if (target.name === "range") choose({ range: target.value, bar: null, from: null, to: null });
+	else if (target.name === "zone" && report) changed();
 });
 
-find("search").addEventListener("input", ({ target }) => {
-	view.words = target.value;
-	if (report) changed();
-});
+find("search").addEventListener("input", ({ target }) => choose({ words: target.value }));
 
 document.addEventListener("click", ({ target }) => {
 	const only = target.closest("[data-session]");
 	const drop = target.closest("[data-drop]");
+	const more = target.closest(".end");
 	const kind = target.closest("[data-download]");
 	if (kind) {
 		download(kind.dataset.download, view.of, chosen().filter((one) => view.of === "requests" || one.id).map(view.of === "requests" ? requestRow : sessionRow));
 		return;
 	}
-	if (only) view.session = only.dataset.session;
-	else if (drop) Object.assign(view, drop.dataset.drop === "session" ? { session: null } : { from: null, to: null });
-	else if (target.closest("[data-reset]")) Object.assign(view, { filter: "all", session: null, words: "", from: null, to: null });
-	else if (target.closest("[data-more]")) drawAll = true;
-	else return;
-	changed();
+	if (only) choose({ session: only.dataset.session });
+	else if (drop) choose(drop.dataset.drop === "session" ? { session: null } : { from: null, to: null });
+	else if (target.closest("[data-reset]")) choose({ filter: "all", session: null, words: "", from: null, to: null });
+	else if (more) showMoreRows(more.parentElement, Infinity);
 });
 
 find("live").addEventListener("click", ({ currentTarget }) => {
@@ -604,7 +605,7 @@ find("live").addEventListener("click", ({ currentTarget }) => {
 document.addEventListener("toggle", ({ target }) => {
 	if (!target.open) return;
 	if (target.matches(".request")) showMore(target, requests.get(target.number));
-	if (target.matches(".fold")) arrange(target.lastElementChild, target.run.map(elementOf));
+	if (target.matches(".fold")) openFold(target);
 	if (target.matches(".session")) openSection(target);
 }, { capture: true });
 
