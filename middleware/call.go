@@ -126,7 +126,7 @@ func (c *Call) beginTurn(attempt int) {
 		c.env.session.waited.beginTurn()
 	}
 	c.turn = c.turn.next(attempt, ours && (later || c.additions.PauseTool != nil), ours && later)
-	c.turn.reader.totals = c.env.mw.options.usage.shown()
+	c.turn.reader.totals = c.env.mw.options.usage
 	if later && c.decider.last.Asks {
 		c.turn.reader.reply = prompt.NewReply()
 	}

@@ -415,7 +415,7 @@ func (j *joiner[C]) endAnswer() {
 // showEnding shows the ending that was held back.
 func (j *joiner[C]) showEnding() {
 	out := j.output()
-	out.chunks = j.ending.appendTo(out.chunks, j.writer.dialect, j.usage.last(), j.call.env.mw.options.usage.shown())
+	out.chunks = j.ending.appendTo(out.chunks, j.writer.dialect, j.usage.last(), j.call.env.mw.options.usage)
 }
 
 // showText shows a text for which the model sent no chunk.

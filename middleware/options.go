@@ -2,8 +2,6 @@ package middleware
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"log/slog"
 	"reflect"
@@ -38,7 +36,7 @@ type options struct {
 	templates continuation.Templates
 	approval  continuation.ApprovalMode
 	settings  *Settings
-	usage     UsageMode
+	usage     adapter.UsageShown // of a joined answer
 
 	sessionKey func(context.Context) string
 	engine     records.Records // that processes share; nil for none
@@ -63,7 +61,7 @@ type options struct {
 // newOptions applies the options to the defaults. It panics if one is misused.
 func newOptions(opts []Option) (options, *callRules) {
 	o := options{clock: clock.System()}
-	o.approval, o.notice = continuation.ApprovalDefault, pause.ShortNotice
+	o.approval, o.notice, o.usage = continuation.ApprovalDefault, pause.ShortNotice, adapter.UsageOneAnswer
 	for _, option := range opts {
 		if option != nil {
 			option(&o)
@@ -91,14 +89,6 @@ func newOptions(opts []Option) (options, *callRules) {
 		o.report.observers = append(o.report.observers, log.observer())
 	}
 	return o, rules
-}
-
-// pausePolicy returns the policy that judges a model's reasons for pausing.
-func (o *options) pausePolicy() pause.Policy {
-	if o.policy == nil {
-		return pause.Strict
-	}
-	return o.policy
 }
 
 // refuse records why an option is misused. The first one counts.
@@ -184,7 +174,7 @@ func WithPauseTool(mode PauseToolMode) Option {
 // WithUsage says which usage a joined answer reports; the default is
 // [UsageOneAnswer]. Outcome and events always have the usage of each turn.
 func WithUsage(mode UsageMode) Option {
-	return check(mode <= UsageLastTurn, func(o *options) { o.usage = mode }, "unknown usage mode %d", mode)
+	return check(mode <= UsageLastTurn, func(o *options) { o.usage = mode.shown() }, "unknown usage mode %d", mode)
 }
 
 // NextTurn describes to a gate the continuation that is about to be sent.
@@ -357,16 +347,6 @@ func (mw *Middleware) SetRules(r Rules) error {
 	return nil
 }
 
-// holdsOut reports whether the session of that name belongs to the control group.
-func (r *Rules) holdsOut(name string) bool {
-	if r.Holdout == 0 || name == "" {
-		return false
-	}
-	sum := sha256.Sum256([]byte("carryon/holdout/" + name))
-	const range53 = 1 << 53 // the integers below it are exact as a float64
-	return float64(binary.BigEndian.Uint64(sum[:])%range53) < r.Holdout*range53
-}
-
 // Clock tells the time and calls back later. Now() time.Time returns the time, and
 // AfterFunc(d time.Duration, f func()) Timer calls f once after d, on any goroutine.
 // It is safe for concurrent use. carryontest has one that moves only when told to.
@@ -419,16 +399,6 @@ const (
 	// pauses.
 	PauseToolAlways
 )
-
-// watchIf starts a stopwatch if an observer wants to know.
-func (o *options) watchIf(wants func(*Observer) bool) stopwatch {
-	for i := range o.report.observers {
-		if wants(&o.report.observers[i]) {
-			return stopwatch{o.clock, o.clock.Now()}
-		}
-	}
-	return stopwatch{}
-}
 
 // Tasks is what the engine needs of background tasks. [asynctask.Manager] implements
 // it.

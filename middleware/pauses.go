@@ -28,7 +28,7 @@ type pauses struct {
 // another. A call of todo_pause ends the call, unless its reason is rejected and the
 // model can be told.
 func (p *pauses) goesOn() bool {
-	reason, err, ok := p.decider.turn.pauseReason(p.decider.env.mw.options.pausePolicy())
+	reason, err, ok := p.decider.turn.pauseReason(p.policy())
 	asksLeave := false
 	if ok && err == nil && p.deniesLeave() {
 		err = pause.NoLeave(reason)
@@ -46,6 +46,14 @@ func (p *pauses) goesOn() bool {
 		return false
 	}
 	return p.reject(&rejection{reason: reason, err: err, asksLeave: asksLeave, answer: p.decider.turn.pauseAnswer()})
+}
+
+// policy returns the policy that judges the model's reasons for pausing.
+func (p *pauses) policy() pause.Policy {
+	if own := p.decider.env.mw.options.policy; own != nil {
+		return own
+	}
+	return pause.Strict
 }
 
 // deniesLeave reports whether a pause that only asks for leave to go on is rejected:

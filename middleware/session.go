@@ -3,6 +3,8 @@ package middleware
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -125,6 +127,16 @@ func (h *sessionHandle) settings() continuation.Values {
 // settingsOf returns the settings in force in that state.
 func (h *sessionHandle) settingsOf(s continuation.State) continuation.Values {
 	return h.store.options.settings.withOverrides(h.name(), s.Overrides)
+}
+
+// holdsOut reports whether the session of that name belongs to the control group.
+func (r *Rules) holdsOut(name string) bool {
+	if r.Holdout == 0 || name == "" {
+		return false
+	}
+	sum := sha256.Sum256([]byte("carryon/holdout/" + name))
+	const range53 = 1 << 53 // the integers below it are exact as a float64
+	return float64(binary.BigEndian.Uint64(sum[:])%range53) < r.Holdout*range53
 }
 
 // registerUserTurn registers the call's user turn in the state.

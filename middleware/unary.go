@@ -197,7 +197,7 @@ func (u *unary[R]) join() R {
 	answer := u.dialect.Clone(&u.answer)
 	shown := u.dialect.AppendShown(make([]R, 0, 1), &answer, &adapter.Edit{
 		Text: string(u.call.text.bytes()) + u.call.pauses.joinedNotice(), TurnEnds: u.ends, Finish: u.reason.reason, PlainStop: u.reason.plainStop,
-		Usage: u.call.env.mw.options.usage.shown(), Calls: u.tracker.edits(nil, u.calls), Continuation: u.continuation,
+		Usage: u.call.env.mw.options.usage, Calls: u.tracker.edits(nil, u.calls), Continuation: u.continuation,
 	})
 	if len(shown) == 0 {
 		return answer // the dialect is wrong: an answer is always shown
