@@ -58,10 +58,10 @@ func (c Condition) String() string {
 	}[c]
 }
 
-// Mark is the result of checking a condition.
+// Mark is the result of checking a [Condition].
 type Mark uint8
 
-// The marks. The first condition that is not met ends the decision: those after it
+// The marks. The first condition that is not met ends the decision, so later conditions
 // are not looked at.
 const (
 	NotLookedAt Mark = iota
@@ -85,7 +85,7 @@ func (m Mark) String() string {
 type Conditions [conditionCount]Mark
 
 // String lists the conditions that were checked, as in "enabled in_scope
-// !no_tool_calls"; "!" precedes the one that is not met.
+// !no_tool_calls". An exclamation mark precedes the one that is not met.
 func (c Conditions) String() string {
 	var looked []string
 	for i, mark := range c {

@@ -1,15 +1,16 @@
 // Package continuation decides whether an agent's turn is continued.
 //
-// The package holds rules and values only: no I/O, no SDK, and no clock in any
-// decision. [Evaluate] is a pure function from an [Input] to an [Evaluation];
-// [Limits] and [Values] set its bounds; [State] is what carryon remembers about one
-// session; [Templates] are the texts of the message that asks the model to go on.
-// Package middleware applies all this to a real client.
+// Most programs use package middleware, and need from this package only [WithSession],
+// which says to which conversation a call belongs, [Suppress], which excludes a call, and
+// [Limits]:
 //
-// Programs use the context helpers directly:
+//	ctx = continuation.WithSession(ctx, "conversation-42")
+//	mw := middleware.New(todos, middleware.WithLimits(continuation.Limits{MaxAttempts: 2}))
 //
-//	ctx = continuation.WithSession(ctx, "conversation-42") // which conversation a call belongs to
-//	ctx = continuation.Suppress(ctx)                       // never continue this call
+// The package contains rules and values only: no I/O, no SDK, and no clock. [Evaluate] is
+// a pure function from an [Input] to an [Evaluation]. [State] is what carryon remembers
+// about a session. [Templates] are the texts of the message that asks the model to go on.
+// All functions are safe for concurrent use. [How it decides] describes the rules.
 //
 // If you change carryon, these packages hold what is not public:
 //
@@ -20,4 +21,6 @@
 //     turn ends
 //   - internal/prompt: the prompt, made of Templates
 //   - internal/description: a todo's content as one short line
+//
+// [How it decides]: https://github.com/carryon-go/carryon/blob/main/docs/how-it-decides.md
 package continuation

@@ -2,23 +2,23 @@ package continuation
 
 import "fmt"
 
-// Handback says whether turns that the model seems to hand back to the user are
-// continued. A turn that ends in text while todos are open is a stall, which carryon
-// continues, or it was handed back on purpose. The zero value lets the approval mode
-// decide who is there: in [ApprovalDefault] a person is, and in doubt the turn is
-// theirs; in [ApprovalYOLO] nobody is, and in doubt carryon goes on.
+// Handback says whether carryon continues a turn that the model seems to hand back to the
+// user. A turn that ends in text while todos are open may be a stall, or the model may
+// have ended it on purpose. With the zero value, the approval mode decides: in
+// [ApprovalDefault] a person is there, and a doubtful turn is left to them; in
+// [ApprovalYOLO] nobody is there, and carryon continues it.
 type Handback struct {
-	// Questions is for turns that end with a question to the user, or with a statement
-	// such as "Please confirm".
+	// Questions applies to turns that end with a question to the user, or with a
+	// request such as "Please confirm".
 	Questions HandbackRule
-	// Untouched is for turns of a user turn in which the todo list was not written, such
-	// as the answer to a question beside the work. It does not apply where the user's
-	// message is short and asks nothing, such as "continue", nor to a list whose source
-	// does not know who writes it.
+	// Untouched applies if the model has not written the todo list in this user turn,
+	// for example because it answered an unrelated question. It does not apply if the
+	// user's message is short and is no question, such as "continue", or if the source
+	// of the list does not know who writes it.
 	Untouched HandbackRule
 }
 
-// HandbackRule says what happens to a turn that the model seems to hand back.
+// HandbackRule says what carryon does with a turn that the model seems to hand back.
 type HandbackRule uint8
 
 // The rules.
@@ -41,7 +41,7 @@ func (r HandbackRule) String() string {
 	return fmt.Sprintf("continuation.HandbackRule(%d)", uint8(r))
 }
 
-// ParseHandbackRule reads what [HandbackRule.String] writes.
+// ParseHandbackRule parses the names that [HandbackRule.String] returns.
 func ParseHandbackRule(name string) (HandbackRule, error) {
 	for rule := ByMode; rule <= GoOn; rule++ {
 		if rule.String() == name {
@@ -51,7 +51,7 @@ func ParseHandbackRule(name string) (HandbackRule, error) {
 	return ByMode, fmt.Errorf("continuation: unknown rule %q: it is one of %v, %v and %v", name, ByMode, Wait, GoOn)
 }
 
-// Check returns an error that names a rule that does not exist.
+// Check returns an error if a rule is none of the constants.
 func (h Handback) Check() error {
 	for _, rule := range [...]HandbackRule{h.Questions, h.Untouched} {
 		if rule > GoOn {
@@ -71,8 +71,8 @@ type TurnEnd uint8
 
 // The ends of a turn's text.
 const (
-	EndNone      TurnEnd = iota // there is no text but white space, or nothing is known of it
-	EndUnclear                  // none of the following, such as a report of what was done
-	EndAnnounces                // the model says what it does next, or the text breaks off
+	EndNone      TurnEnd = iota // the text is blank or unknown
+	EndUnclear                  // none of the others; for example, a report of what was done
+	EndAnnounces                // the model announces its next step, or the text breaks off
 	EndAsks                     // the model asks the user something, or waits for the user
 )

@@ -8,77 +8,80 @@ import (
 	"github.com/carryon-go/carryon/internal/todolist"
 )
 
-// Off in a field of [Limits] means that there is no such limit.
+// Off in a field of [Limits] means no limit.
 const Off = -1
 
-// MaxAddedProgress is how many todos beyond those that the list had when carryon first
-// saw it in a user turn can renew the budgets by being completed. Without a bound, a
-// model that adds one finished todo after another would be continued for ever.
+// MaxAddedProgress is the number of todos, of those added to the list during a user turn,
+// whose completion counts as progress. Without this bound, a model that keeps adding
+// finished todos would be continued forever.
 const MaxAddedProgress = todolist.MaxAdded
 
-// Limits bound what carryon may add to a call. A zero field means its default
-// and [Off] means no limit; other negative values are refused.
+// Limits bound what carryon may add to a call. A zero field means its default, which
+// [DefaultLimits] returns, and [Off] means no limit. Other negative values are errors.
 type Limits struct {
-	// MaxAttempts is the number of continuations allowed in a row without progress. A
-	// tool call is progress, unless an earlier continuation of the user turn made the
-	// same call with the same arguments. So is a todo list with more todos completed or
-	// fewer active than ever before in the user turn; but todos that were added to the
-	// list in the user turn count only for the first [MaxAddedProgress] of them. A
-	// continuation that fails before anything of it is shown uses no attempt.
+	// MaxAttempts is the number of continuations in a row without progress. Progress is
+	//   - a tool call, unless an earlier continuation of the user turn made the same
+	//     call with the same arguments
+	//   - a todo list with more completed or fewer active todos than ever before in the
+	//     user turn; of the todos added during the user turn, only the first
+	//     [MaxAddedProgress] count
 	//
-	// Only one attempt is allowed, until the list makes progress, if a turn of
-	// [ApprovalDefault] neither asks for anything nor shows that the model has stalled.
-	// The same is true, until the list changes, after a user turn that ended paused,
+	// A continuation that fails before the caller sees any of it uses no attempt.
+	//
+	// In two cases there is only one attempt: until the list makes progress, if in
+	// [ApprovalDefault] a turn neither asks anything nor shows that the model has
+	// stalled; and until the list changes, if the user turn before ended paused,
 	// cancelled or out of budget.
 	MaxAttempts int
-	// MaxWithoutProgress is the number of continuations allowed in a user turn since
-	// the todo list last made progress, even if they call tools.
+	// MaxWithoutProgress is the number of continuations in a user turn since the todo
+	// list last made progress. Tool calls do not reset it.
 	MaxWithoutProgress int
-	// MinInterval is the time between two prompts of one session. A
-	// continuation that comes too soon waits.
+	// MinInterval is the least time between two prompts of a session. A continuation
+	// that comes sooner waits.
 	MinInterval time.Duration
-	// ResponseTimeout is the silence allowed in a continuation's stream after its
-	// first chunk, measured only while the consumer is reading. A stream that sends
-	// only comments, or chunks that add nothing, may do so for ten times as long.
+	// ResponseTimeout is the longest silence in a continuation's stream after its first
+	// chunk. It is measured only while the consumer is reading. A stream that sends
+	// nothing but comments or empty chunks is cut off after ten times as long.
 	ResponseTimeout time.Duration
-	// FirstByteTimeout is the time allowed from sending a continuation to its
-	// first chunk, or to its answer if it is not streamed.
+	// FirstByteTimeout is the longest time from sending a continuation to its first
+	// chunk or, if it is not streamed, to its answer.
 	FirstByteTimeout time.Duration
-	// TokenBudget is the number of tokens that continuations may use in one user
-	// turn. Usage that the provider does not report is estimated from the texts, on
-	// the high side. The default is Off.
+	// TokenBudget is the number of tokens that continuations may use in a user turn. It
+	// is checked before each continuation, so the last one may exceed it. If the provider
+	// reports no usage, carryon estimates it from the texts, on the high side. The
+	// default is Off.
 	TokenBudget int
 	// ClaimLife is how long a session counts as being continued if carryon never
 	// learns that the continuation has ended, because a stream was dropped without
-	// Close or a replica died. It must be longer than a continuation takes.
+	// Close or a replica died. It must be longer than any continuation takes.
 	ClaimLife time.Duration
-	// MaxTaskAge is the age from which a background task in [Input.Background]
-	// no longer keeps its session from being continued, so that a hung task
-	// cannot block it forever.
+	// MaxTaskAge is the age at which an unfinished background task no longer keeps its
+	// session from being continued, so that a task that hangs does not block it forever.
 	MaxTaskAge time.Duration
 
-	// TodoTimeout is how long a todo source may take. Its ctx ends then, and the call
-	// is not continued; a source that ignores its ctx holds the call up until it
-	// returns. After a time-out no call asks the source for some seconds; then one of
-	// them tries again. It cannot be Off.
+	// TodoTimeout is how long a todo source may take. Then its ctx ends, and the call is
+	// not continued. A source that ignores its ctx delays the call until it returns.
+	// After a timeout, carryon does not ask the source for a few seconds. It cannot be
+	// Off.
 	TodoTimeout time.Duration
-	// StoreTimeout is how long a turn may wait for what processes share: the engine of
+	// StoreTimeout is how long a turn may wait for shared state: the engine of
 	// middleware.WithRecords, shared todo lists and background tasks. A call waits for
-	// only one time-out: after it, the call is not continued, and asks none of them
-	// again. After a time-out or an error no call asks for some seconds; then one of
-	// them tries again. It cannot be Off.
+	// at most one timeout: after that it is not continued, and asks for no shared state
+	// again. After a timeout or an error, no call does for a few seconds. It cannot be
+	// Off.
 	StoreTimeout time.Duration
-	// MaxSessions is the number of sessions kept in memory; beyond that the least
-	// recently used one is forgotten. An engine has no such limit. It cannot be Off.
+	// MaxSessions is the number of sessions that are kept in memory; beyond it, the
+	// least recently used session is forgotten. It does not apply to an engine. It
+	// cannot be Off.
 	MaxSessions int
-	// SessionLife is how long a session is kept after its last use. A session with a
-	// claim is kept at least until the claim lapses, and one that has settings of its
-	// own stays on an engine for good.
+	// SessionLife is how long a session is kept after its last use. A session that is
+	// being continued is kept at least until its [Claim] lapses. On an engine, a session
+	// with settings of its own is kept forever.
 	SessionLife time.Duration
 }
 
-// Check returns an error that names a limit with a value that is not allowed: limits
-// may come from a configuration.
+// Check returns an error that names the first limit with an invalid value. Use it for
+// limits from a configuration: middleware.New panics on invalid limits.
 func (l Limits) Check() error {
 	_, err := l.WithDefaults()
 	return err
@@ -102,8 +105,9 @@ func DefaultLimits() Limits {
 	}
 }
 
-// WithDefaults returns the limits with every zero field set to its default.
-// It fails on a negative value other than [Off], and on Off where there must be a limit.
+// WithDefaults returns the limits with every zero field set to its default. It returns
+// an error for a negative value other than [Off], and for Off in a field that cannot be
+// Off.
 func (l Limits) WithDefaults() (Limits, error) {
 	d := DefaultLimits()
 	err := cmp.Or(
@@ -126,7 +130,7 @@ func (l Limits) WithDefaults() (Limits, error) {
 	return l, nil
 }
 
-// resolve sets a zero field to its default, and refuses a negative one.
+// resolve sets a zero field to its default, and returns an error for a negative one.
 func resolve[T int | time.Duration](name string, field *T, standard T) error {
 	switch {
 	case *field == 0:

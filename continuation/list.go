@@ -12,8 +12,8 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// List describes a todo list: counts, and no text of a todo. The zero List means that
-// the list was not looked at.
+// List describes a todo list by counts, without the text of any todo. The zero List means
+// that the list was not looked at.
 type List struct {
 	Origin    todo.Origin `json:"origin"` // where it was read
 	Todos     int         `json:"todos"`  // all of them
@@ -21,11 +21,11 @@ type List struct {
 	Completed int         `json:"completed"`
 	Cancelled int         `json:"cancelled"`
 	Others    int         `json:"others,omitzero"` // active todos that belong to other agents, or wait for them
-	// UnknownStatus is the first unknown status on the list, as it was written; "" if
-	// all are known.
+	// UnknownStatus is the first unknown status on the list as it was written, or "" if
+	// every status is known.
 	UnknownStatus todo.Status `json:"unknown_status,omitzero"`
-	// Err is why there is no list, or nil: a *todo.NoListError, a
-	// *todo.UnreadableError, todo.ErrNoSession, or the source's own error.
+	// Err says why there is no list; nil if there is one. It is a *[todo.NoListError], a
+	// *[todo.UnreadableError], [todo.ErrNoSession], or the source's own error.
 	Err error `json:"-"`
 }
 
@@ -34,8 +34,8 @@ func (l List) MarshalJSON() ([]byte, error) {
 	return json.Marshal(listJSON{listFields(l), jsonerror.Text{Err: l.Err}})
 }
 
-// UnmarshalJSON reads what [List.MarshalJSON] returns. Of Err, it restores the text
-// only.
+// UnmarshalJSON reads what [List.MarshalJSON] returns. It restores only the text of Err,
+// so [errors.Is] and [errors.As] do not match it.
 func (l *List) UnmarshalJSON(data []byte) error {
 	var fields listJSON
 	if err := json.Unmarshal(data, &fields); err != nil {
@@ -66,11 +66,12 @@ func listOf(s *todolist.Summary) List {
 	}
 }
 
-// Unknown returns how many todos have an unknown status. They do not count as active.
+// Unknown returns the number of todos with an unknown status. They do not count as
+// active.
 func (l List) Unknown() int { return l.Todos - l.Active - l.Completed - l.Cancelled }
 
-// String returns a line about the list, such as "3 todos, 1 active, 2 completed",
-// "all 3 are done", or the text of Err.
+// String describes the list in one line, such as "3 todos, 1 active, 2 completed" or
+// "all 3 are done". If there is no list, it returns the text of Err.
 func (l List) String() string {
 	switch {
 	case l.Err != nil:

@@ -5,22 +5,23 @@ import (
 	"strconv"
 )
 
-// Reason says why a turn is continued or not. Its text and its code are fixed.
+// Reason says why a turn is or is not continued. Programs use [Reason.Code], which never
+// changes; [Reason.String] is for people. New reasons may be added.
 type Reason uint8
 
-// The reasons, in the order in which the decision looks at them. The first
-// that applies wins.
+// The reasons, in the order in which the decision checks them. The first one that
+// applies is the result.
 const (
 	// ReasonNone is the zero value: no decision was taken.
 	ReasonNone Reason = iota
 	// ReasonSatisfied and ReasonAsk are the reasons to continue.
 	ReasonSatisfied
 	ReasonAsk // there is no list: the model is asked whether anything is open; see middleware.WithClosingQuestion
-	// ReasonTodosNeeded says that every condition that can be judged without the
-	// todos is met, and that the decision needs the todos now.
+	// ReasonTodosNeeded says that all conditions are met that do not depend on the
+	// todos, and that [Evaluate] now needs them. It is never the reason of an outcome.
 	ReasonTodosNeeded
 
-	// ReasonDisabled and the others of this group judge the call.
+	// ReasonDisabled and the others of this group are about the call.
 	ReasonDisabled        // the setting todo-continuation is false
 	ReasonSuppressed      // by the program, or by an adapter that cannot continue the call
 	ReasonNested          // an outer layer continues the call, and reports it
@@ -43,16 +44,18 @@ const (
 	ReasonConversation
 	ReasonBackgroundResponse // the response is fetched later, by its id
 
-	// ReasonStopSequences and the others of this group leave a request of Google's
-	// generateContent API alone.
-	ReasonStopSequences // an answer that hits one ends like any other
-	ReasonCachedContent // it holds the tools, so that none can be added
+	// ReasonStopSequences and the others of this group are about requests of Google's
+	// generateContent API.
+	//
+	// Experimental: that API still changes, and so may these reasons.
+	ReasonStopSequences // an answer that hits one cannot be told from any other
+	ReasonCachedContent // the cached content contains the tools, so that none can be added
 	ReasonResumption    // the request resumes an answer that was cut off
 	ReasonModalities    // the request asks for more than text
 	ReasonFraming       // the answer is streamed as a JSON array, without alt=sse
 
-	// ReasonPath and the others of this group judge an HTTP request that carryon
-	// could not read as any protocol.
+	// ReasonPath and the others of this group are about HTTP requests that carryon does
+	// not read.
 	ReasonPath
 	ReasonMethod
 	ReasonContentType
@@ -62,24 +65,24 @@ const (
 	ReasonNoBody
 	ReasonUnreadable // reading the body failed, or it does not follow the protocol
 
-	// ReasonBrokeOff and the others of this group judge the turn.
+	// ReasonBrokeOff and the others of this group are about the turn.
 	ReasonBrokeOff  // by an error, a cancellation, a Close, or a callback that failed
 	ReasonToolCalls // the model called tools of the program, which goes on itself
 	ReasonTooLong   // more text than carryon keeps, so it cannot be sent again
 	ReasonRefused   // the model refused
-	// ReasonUnknownContent says that the turn held content that carryon does not
-	// know. It may be a call.
+	// ReasonUnknownContent says that the turn had content of a kind that carryon does
+	// not know. It might be a tool call.
 	ReasonUnknownContent
 	ReasonNotEnded // no finish reason, or one that is not a plain stop
 
-	// ReasonPaused and the others of this group judge the session.
+	// ReasonPaused and the others of this group are about the session.
 	ReasonPaused     // by the model, in this call or an earlier one, or by the program
 	ReasonSuperseded // the user has written again since the call began
 	// ReasonProviderRefused says that the provider refused a continuation in this
 	// user turn, with an HTTP status of 400 or more that a retry would not change.
 	ReasonProviderRefused
 
-	// ReasonNoList and the others of this group judge the todo list.
+	// ReasonNoList and the others of this group are about the todo list.
 	ReasonNoList         // the source found no list
 	ReasonNothingOpen    // neither, and the model was asked and answered that nothing is open
 	ReasonAsked          // neither, and the model was asked, and has called no tool since
@@ -91,14 +94,14 @@ const (
 	ReasonUnknownStatus  // no todo is active, and some have an unknown status
 	ReasonNoActiveTodos  // the work is done: all are completed or cancelled
 
-	// ReasonAsksUser and the others of this group say that the turn is somebody else's:
-	// the user's, or that of other agents.
+	// ReasonAsksUser and the others of this group say that somebody else has to act: the
+	// user or another agent.
 	ReasonAsksUser      // see Handback.Questions
 	ReasonListUntouched // see Handback.Untouched
-	ReasonOthersWork    // no active todo is for this agent to do now
+	ReasonOthersWork    // every active todo belongs to other agents, or waits for them
 
-	// ReasonBackground and the others of this group judge what else the session
-	// does, and what it has used.
+	// ReasonBackground and the others of this group are about other work of the
+	// session, and about its budgets.
 	ReasonBackground      // tasks of the session are unfinished and younger than Limits.MaxTaskAge
 	ReasonActive          // another call of the session is being continued
 	ReasonMaxAttempts     // see Limits.MaxAttempts
@@ -110,8 +113,8 @@ const (
 	// ReasonGate and the others of this group come from outside [Evaluate].
 	ReasonGate  // the program's gate vetoed
 	ReasonStore // the store of session state failed, or the background tasks could not be asked
-	// ReasonStoreSkipped says that carryon did not ask the store, because it had
-	// failed some seconds before.
+	// ReasonStoreSkipped says that carryon did not ask the store, because the store had
+	// failed a few seconds before.
 	ReasonStoreSkipped
 	ReasonDeadline // the caller's deadline leaves no more time than the first turn took
 	ReasonShutdown // see middleware.Middleware.Drain
@@ -123,7 +126,7 @@ const (
 	reasonCount
 )
 
-// String returns the fixed text of the reason, for people.
+// String returns the reason in words, for people. The wording may change.
 func (r Reason) String() string {
 	if r < reasonCount {
 		return reasons[r].text
@@ -131,8 +134,9 @@ func (r Reason) String() string {
 	return "continuation.Reason(" + strconv.Itoa(int(r)) + ")"
 }
 
-// Code returns the fixed name of the reason, for programs: a label of metrics, a
-// key of a table. It is made of lower-case letters and "_", such as "no_list".
+// Code returns the name of the reason for programs, for example as a label of metrics or
+// a key of a table. It consists of lower-case letters and "_", such as "no_list", and
+// does not change.
 func (r Reason) Code() string {
 	if r < reasonCount {
 		return reasons[r].code
@@ -140,12 +144,14 @@ func (r Reason) Code() string {
 	return "unknown"
 }
 
-// MarshalText returns the code, so that a stored reason keeps its meaning.
+// MarshalText returns the code, so that a stored reason keeps its meaning in later
+// versions.
 func (r Reason) MarshalText() ([]byte, error) {
 	return []byte(r.Code()), nil
 }
 
-// UnmarshalText reads a code. It fails on one that this version does not know.
+// UnmarshalText reads a code. It returns an error for a code that this version does not
+// know.
 func (r *Reason) UnmarshalText(code []byte) error {
 	for known := range reasonCount {
 		if reasons[known].code == string(code) {
@@ -156,16 +162,16 @@ func (r *Reason) UnmarshalText(code []byte) error {
 	return fmt.Errorf("continuation: unknown reason %q", code)
 }
 
-// Exhausted reports whether the reason is a budget that is used up.
+// Exhausted reports whether the reason is that a budget is used up.
 func (r Reason) Exhausted() bool {
 	return r == ReasonMaxAttempts || r == ReasonWithoutProgress || r == ReasonTokenBudget
 }
 
-// Continues reports whether the reason is one to continue.
+// Continues reports whether a turn with this reason is continued.
 func (r Reason) Continues() bool { return r == ReasonSatisfied || r == ReasonAsk }
 
-// HandsBack reports whether the reason is that it is somebody else's turn: the user's,
-// or that of other agents and background work. It is no fault of anybody.
+// HandsBack reports whether the reason is that the agent waits for the user, for other
+// agents or for background work. That is not a fault.
 func (r Reason) HandsBack() bool {
 	return r == ReasonAsksUser || r == ReasonListUntouched || r == ReasonOthersWork || r == ReasonBackground
 }

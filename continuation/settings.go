@@ -2,8 +2,9 @@ package continuation
 
 import "fmt"
 
-// ApprovalMode says how far the model may go without asking. It chooses the
-// wording of the prompt.
+// ApprovalMode says whether the model may act without asking. It determines the wording
+// of the prompt, and what carryon does with a turn that the model seems to hand back; see
+// [Handback].
 type ApprovalMode string
 
 // The approval modes.
@@ -12,7 +13,7 @@ const (
 	ApprovalYOLO    ApprovalMode = "yolo" // act without asking for confirmation
 )
 
-// Check returns an error that names a mode that does not exist.
+// Check returns an error if m is none of the constants.
 func (m ApprovalMode) Check() error {
 	if m == ApprovalDefault || m == ApprovalYOLO {
 		return nil
@@ -20,10 +21,10 @@ func (m ApprovalMode) Check() error {
 	return fmt.Errorf("continuation: unknown approval mode %q (valid: %s, %s)", string(m), ApprovalDefault, ApprovalYOLO)
 }
 
-// Values are the settings in force for one decision.
+// Values are the settings that apply to one decision.
 type Values struct {
 	TodoContinuation bool         `json:"todo_continuation"` // whether turns are continued at all
-	ApprovalMode     ApprovalMode `json:"approval_mode"`     // which wording the prompt has
+	ApprovalMode     ApprovalMode `json:"approval_mode"`     // whether the model may act without asking
 }
 
 // DefaultValues returns the built-in settings: continuation on, default
@@ -32,18 +33,18 @@ func DefaultValues() Values {
 	return Values{TodoContinuation: true, ApprovalMode: ApprovalDefault}
 }
 
-// Switch is a setting that a session has turned on or off, or left alone.
+// Switch is an override of a setting: on, off, or none.
 type Switch uint8
 
 // The switches.
 const (
-	Unchanged  Switch = iota // the default applies
-	SwitchedOn               // whatever the default is
-	SwitchedOff
+	Unchanged   Switch = iota // no override: the default applies
+	SwitchedOn                // on, whatever the default is
+	SwitchedOff               // off, whatever the default is
 )
 
-// Overrides are the settings that a session has changed. The zero value is none.
+// Overrides are the settings that a session has changed. The zero value changes none.
 type Overrides struct {
-	TodoContinuation Switch `json:"todo_continuation,omitzero"` // of [Values].TodoContinuation
-	YOLO             Switch `json:"yolo,omitzero"`              // of [Values].ApprovalMode: [ApprovalYOLO] or [ApprovalDefault]
+	TodoContinuation Switch `json:"todo_continuation,omitzero"` // overrides [Values].TodoContinuation
+	YOLO             Switch `json:"yolo,omitzero"`              // overrides [Values].ApprovalMode: on is [ApprovalYOLO], off is [ApprovalDefault]
 }

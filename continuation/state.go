@@ -2,17 +2,18 @@ package continuation
 
 import "time"
 
-// State is what carryon remembers about one session. The only text in it is the
-// reason of a pause. The zero value is a session that carryon has never seen.
+// State is what carryon remembers about one session. The zero value is a session that
+// carryon has not seen before. State is plain, comparable data, and its only text is the
+// reason of a pause. Read it for diagnosis; only carryon changes it.
 //
-// State is plain, comparable data. Only carryon changes it.
+// Experimental: fields may be added, renamed and removed. Stored states stay readable.
 type State struct {
 	UserTurn   int    `json:"user_turn,omitzero"`   // number of the current user turn; 0 before the first
 	Message    uint64 `json:"message,omitzero"`     // hash of the user message that began it, or of its [WithUserTurn] id
 	Users      int    `json:"users,omitzero"`       // number of user messages in the session's last request
 	TextLength int    `json:"text_length,omitzero"` // text agents only: the length in bytes of the message that Message stands for
 	Previous   uint64 `json:"previous,omitzero"`    // hash of the message before Message, in the last request that ended with Message
-	Answered   bool   `json:"answered,omitzero"`    // a request has had an answer after Message
+	Answered   bool   `json:"answered,omitzero"`    // a request had an answer after Message
 
 	Claim  Claim `json:"claim,omitzero"`  // set while a call of the session is being continued
 	Paused Pause `json:"paused,omitzero"` // set while the session is paused
@@ -29,7 +30,7 @@ type State struct {
 	Cancelled  bool         `json:"cancelled,omitzero"`   // the caller cancelled a call: the next list seen gets one attempt
 
 	Touched     bool      `json:"touched,omitzero"`      // the model wrote the list in this user turn
-	LeaveDenied bool      `json:"leave_denied,omitzero"` // a pause that only asked for leave was rejected in this user turn
+	LeaveDenied bool      `json:"leave_denied,omitzero"` // a pause that only asked for permission was rejected in this user turn
 	Asked       bool      `json:"asked,omitzero"`        // the model was asked whether anything is open, and has called no tool since
 	Unjudged    bool      `json:"unjudged,omitzero"`     // the last continuation was answered, and the list has not been read since
 	Calls       CallsSeen `json:"calls,omitzero"`        // of the continuations of this user turn
@@ -39,14 +40,14 @@ type State struct {
 	Loop Loop `json:"loop,omitzero"` // calls without a session only
 }
 
-// CallsSeen identifies the tool calls of the latest continuations of a user turn that
-// called tools, newest first: one hash of names and arguments for each continuation.
+// CallsSeen has a hash of the names and arguments of the tool calls for each of the
+// latest continuations of a user turn that called tools, newest first.
 type CallsSeen [8]uint64
 
 // Loop tells a tool loop without a session from a later one with the same messages.
 type Loop struct {
-	Size int       `json:"size,omitzero"` // how many messages its last request had
-	Seen time.Time `json:"seen,omitzero"` // when that was
+	Size int       `json:"size,omitzero"` // number of messages in its last request
+	Seen time.Time `json:"seen,omitzero"` // time of its last request
 }
 
 // LoopLife is how long a state with a [Loop] stays valid after its last request.
@@ -61,15 +62,14 @@ type Pause struct {
 // IsSet reports whether the session is paused.
 func (p Pause) IsSet() bool { return !p.Since.IsZero() }
 
-// Claim marks a session as being continued by one call, so that no other call
-// continues it too. The zero value is no claim. A call makes its claim in the store
-// update that takes its decision, and releases it when the continuation ends; no
-// other call can release it. A new user turn drops the claim, and after
-// [Limits].ClaimLife it lapses. Package internal/session makes and releases claims.
+// Claim marks a session as being continued by one call, so that no other call continues
+// it at the same time. The zero value means no claim. A claim ends when the continuation
+// ends, when a new user turn begins, and after [Limits].ClaimLife. No other call can
+// release it.
 type Claim struct {
-	Token uint64    `json:"token,omitzero"` // tells claims apart; 0: no claim
-	Since time.Time `json:"since,omitzero"` // when it was made
-	Until time.Time `json:"until,omitzero"` // when it lapses; zero: never
+	Token uint64    `json:"token,omitzero"` // identifies the claim; 0 means no claim
+	Since time.Time `json:"since,omitzero"` // when the claim was made
+	Until time.Time `json:"until,omitzero"` // when the claim lapses; zero means never
 }
 
 // Active reports whether the claim is held and has not lapsed.
@@ -80,21 +80,21 @@ func (c Claim) Active(now time.Time) bool {
 // Watermarks are the best counts that a todo list has had in a user turn. Progress is
 // measured against them.
 type Watermarks struct {
-	Set       bool `json:"set,omitzero"`       // a list was seen
-	Todos     int  `json:"todos,omitzero"`     // how many todos it had when it was first seen
-	Completed int  `json:"completed,omitzero"` // the highest number of completed items so far
-	Active    int  `json:"active,omitzero"`    // the lowest number of active items so far
+	Set       bool `json:"set,omitzero"`       // whether a list was seen
+	Todos     int  `json:"todos,omitzero"`     // number of todos when the list was first seen
+	Completed int  `json:"completed,omitzero"` // highest number of completed todos so far
+	Active    int  `json:"active,omitzero"`    // lowest number of active todos so far
 }
 
-// PromptResult is the result of a continuation, which the next prompt tells the
-// model: one of the constants, or the HTTP status that it failed with.
+// PromptResult is the result of a continuation: one of the constants, or the HTTP status
+// with which it failed. The next prompt tells the model.
 type PromptResult int
 
 // The results that are not an HTTP status.
 const (
-	ResultNone       PromptResult = 0  // nothing to tell: a tool call, or the caller ended it
+	ResultNone       PromptResult = 0  // nothing to tell: a tool was called, or the caller ended the continuation
 	ResultSameAnswer PromptResult = -1 // the model repeated its answer
 	ResultNoProgress PromptResult = -2 // the model answered without calling a tool
-	ResultTimeout    PromptResult = -3 // it timed out
-	ResultTransport  PromptResult = -4 // it failed otherwise, without an HTTP status
+	ResultTimeout    PromptResult = -3 // the continuation timed out
+	ResultTransport  PromptResult = -4 // the continuation failed in another way, without an HTTP status
 )

@@ -9,28 +9,27 @@ import (
 	"unicode/utf8"
 )
 
-// PromptPreamble is the first line of every prompt, whatever the templates. It
-// keeps a model from taking the prompt for an answer or an approval by the
-// user.
+// PromptPreamble is the first line of every prompt, whatever the templates are. It keeps
+// a model from taking the prompt for an answer or an approval of the user.
 const PromptPreamble = "(Automatic message: no new message has come from the user.)"
 
-// Templates are the texts that prompts are made of. A text may use two placeholders,
-// any number of times: {taskDescription}, which every Base needs, and {attemptCount}.
-// The description has no straight apostrophe, so it cannot end the quotes of
-// '{taskDescription}'. Any other single word in braces is refused as a misspelt
-// placeholder; braces around more than a word, such as JSON, are ordinary text.
+// Templates are the texts from which prompts are made. The zero value is ready for use:
+// an empty text means the one of [LongTemplates].
 //
-// An empty text means that of [LongTemplates], so the zero value is ready to use.
-// White space around a text is dropped, because the prompt has its own spacing; a
-// Retry or Urgent of only white space leaves its line out. [Templates.Check] says what is
-// wrong with a text.
+// A text may contain two placeholders, any number of times: {taskDescription}, which
+// every Base needs, and {attemptCount}. The description has no straight apostrophe, so
+// it is safe to write '{taskDescription}'. Any other single word in braces is an error;
+// braces around anything else, such as JSON, are ordinary text.
+//
+// White space around a text is removed, because the prompt has its own spacing. If Retry
+// or Urgent is only white space, the prompt has no such line.
 type Templates struct {
 	Standard StandardTemplates
 	YOLO     YOLOTemplates
 }
 
-// StandardTemplates are the texts for programs that let the model ask before it acts,
-// which is the default.
+// StandardTemplates are the texts for [ApprovalDefault], in which the model may ask before
+// it acts.
 type StandardTemplates struct {
 	// Base is the body of each prompt.
 	Base string
@@ -38,8 +37,8 @@ type StandardTemplates struct {
 	Retry string
 }
 
-// YOLOTemplates are the texts for programs whose user has approved everything in
-// advance.
+// YOLOTemplates are the texts for [ApprovalYOLO], in which the user has approved
+// everything in advance.
 type YOLOTemplates struct {
 	// Base is the body of each prompt.
 	Base string
@@ -49,8 +48,9 @@ type YOLOTemplates struct {
 	Urgent string
 }
 
-// Check returns an error that names each text that is refused, in the order of the
-// fields, and says why: templates may come from a configuration.
+// Check returns an error that says what is wrong with each invalid text, in the order of
+// the fields. Use it for templates from a configuration: middleware.New panics on invalid
+// templates.
 func (t Templates) Check() error {
 	d := LongTemplates()
 	return errors.Join(
@@ -90,8 +90,7 @@ func templateError(name, problem string) error {
 	return errors.New("continuation: template " + name + ": " + problem)
 }
 
-// LongTemplates returns the built-in texts, which a zero [Templates] stands
-// for.
+// LongTemplates returns the built-in texts, for which a zero [Templates] stands.
 func LongTemplates() Templates {
 	t := OneLineTemplates()
 	t.Standard.Base = `You have an active task that needs completion:
@@ -119,8 +118,8 @@ YOLO MODE - Take action now:
 	return t
 }
 
-// OneLineTemplates returns built-in texts whose Base is a single line, for
-// models that need no more or pay dearly for each token.
+// OneLineTemplates returns built-in texts whose Base is a single line, for models that
+// need no more, or to save tokens.
 func OneLineTemplates() Templates {
 	return Templates{
 		Standard: StandardTemplates{
