@@ -225,3 +225,208 @@ func TestClientsDoNotDisturbEachOther(t *testing.T) {
 	got := s.report(t).Counts
 	assert.Equal(t, []int{5 * clients, 5 * clients, 2 * clients, 0}, []int{got.Requests, got.Calls, got.Continuations, got.Failed})
 }
+
+// An agent that waits for work of its host's is left to wait, until the report comes or
+// the user has written several times.
+func TestWorkOfTheHostIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	const (
+		chat = `{"model":"m","tools":[{"type":"function","function":{"name":"todo_write"}},{"type":"function","function":{"name":"agent"}}],"messages":[` +
+			`{"role":"user","content":"Build a page."},{"role":"assistant","content":null,"tool_calls":[` +
+			`{"id":"c1","type":"function","function":{"name":"todo_write","arguments":"{\"todos\":[{\"id\":\"1\",\"content\":\"Write style.css\",\"status\":\"in_progress\"}]}"}},` +
+			`{"id":"c2","type":"function","function":{"name":"agent","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"ok"},` +
+			`{"role":"tool","tool_call_id":"c2","content":"Background agent launched successfully. The result arrives as a ` + "`<task-notification>`" + ` in a later turn."}`
+		claude = `{"model":"m","max_tokens":100,"tools":[{"name":"TodoWrite"},{"name":"Bash"}],"messages":[{"role":"user","content":"Build a page."},{"role":"assistant","content":[` +
+			`{"type":"tool_use","id":"c1","name":"TodoWrite","input":{"todos":[{"content":"Write style.css","status":"in_progress"}]}},` +
+			`{"type":"tool_use","id":"c2","name":"Bash","input":{"command":"make","run_in_background":true}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"ok"},` +
+			`{"type":"tool_result","tool_use_id":"c2","content":"Command running in background with ID: b1. Output is being written to: /tmp/b1.output. You will be notified when it completes."}`
+		responses = `{"model":"m","store":false,"tools":[{"type":"function","name":"update_plan"},{"type":"function","name":"task"}],"input":[{"role":"user","content":"Build a page."},` +
+			`{"type":"function_call","call_id":"c1","name":"update_plan","arguments":"{\"plan\":[{\"step\":\"Write style.css\",\"status\":\"in_progress\"}]}"},` +
+			`{"type":"function_call_output","call_id":"c1","output":"Plan updated"},{"type":"function_call","call_id":"c2","name":"task","arguments":"{}"},` +
+			`{"type":"function_call_output","call_id":"c2","output":"The task is working in the background. You will be notified automatically when it finishes."}`
+		report   = `<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n</task-notification>`
+		reminder = `<system-reminder>\nToday is Sunday.\n</system-reminder>`
+	)
+	message := func(text string) string { return `,{"role":"user","content":"` + text + `"}]}` }
+	block := func(text string) string { return `,{"type":"text","text":"` + text + `"}]}]}` }
+	for name, c := range map[string]struct {
+		path, body string
+		waits      bool
+	}{
+		"qwen-code":                               {"/chat/completions", chat + "]}", true},
+		"qwen-code, a reminder":                   {"/chat/completions", chat + message(reminder), true},
+		"qwen-code, the report":                   {"/chat/completions", chat + message(report), false},
+		"qwen-code, the user":                     {"/chat/completions", chat + message("Go on."), true},
+		"Claude Code":                             {"/messages", claude + "]}]}", true},
+		"Claude Code, a reminder beside":          {"/messages", claude + block(reminder), true},
+		"Claude Code, the report beside":          {"/messages", claude + block(report), false},
+		"Claude Code, the report":                 {"/messages", claude + "]}" + message(report), false},
+		"Claude Code, the user":                   {"/messages", claude + "]}" + message("Go on."), true},
+		"opencode over Responses":                 {"/responses", responses + "]}", true},
+		"opencode over Responses, a reminder":     {"/responses", responses + message(reminder), true},
+		"opencode over Responses, the report":     {"/responses", responses + message(report), false},
+		"opencode over Responses, the user":       {"/responses", responses + message("Go on."), true},
+		"Claude Code, three messages of its user": {"/messages", claude + "]}" + strings.Repeat(`,{"role":"user","content":"Go on."}`, 2) + message("Go on."), false},
+		"oh-my-opencode, a report in a reminder":  {"/chat/completions", chat + message(`<system-reminder>\n[BACKGROUND TASK COMPLETED]\n</system-reminder>`), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			s.upstream.Append(carryontest.Text("Next, I will write style.css."), carryontest.Call("write", `{}`))
+			r := newRequest(t, http.MethodPost, s.base+c.path, c.body)
+			r.Header.Set("Anthropic-Version", "2023-06-01")
+			got := s.send(r)
+			require.NoError(t, got.err)
+			require.Equal(t, http.StatusOK, got.status, got.body)
+			s.served.wait()
+			entry := s.report(t).Entries[0]
+			if c.waits {
+				assert.Len(t, s.upstream.Requests(), 1)
+				assert.Equal(t, "Background tasks are pending or running: 1 awaited", entry.Outcome.Explanation)
+			} else {
+				assert.Len(t, s.upstream.Requests(), 2, entry.Outcome.Explanation)
+			}
+		})
+	}
+}
+
+// A goal that Codex pursues by itself writes to the model after every turn. All of these
+// turns are one user turn, with one budget.
+func TestMessagesOfTheAgentRenewNoBudget(t *testing.T) {
+	t.Parallel()
+	const goals, attempts = 30, 2
+	for name, message := range map[string]string{
+		"a goal":           `<codex_internal_context source=\"goal\">\nGo on.\n</codex_internal_context>`,
+		"a teammate":       `<teammate-message teammate_id=\"ada\">\nGo on.\n</teammate-message>`,
+		"behind its words": `[SYSTEM NOTIFICATION - NOT USER INPUT]\nNo human input has been received.\n\n<system-reminder>Go on.</system-reminder>`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, "-max-attempts", "2")
+			input := `{"role":"user","content":"Build a page."},` +
+				`{"type":"function_call","call_id":"c1","name":"update_plan","arguments":"{\"plan\":[{\"step\":\"Write style.css\",\"status\":\"in_progress\"}]}"},` +
+				`{"type":"function_call_output","call_id":"c1","output":"Plan updated"}`
+			for range goals {
+				s.upstream.Append(carryontest.Text("Next, I will write style.css."), carryontest.Text("Now I will write it."), carryontest.Text("I will write it now."))
+				r := newRequest(t, http.MethodPost, s.base+"/responses",
+					`{"model":"m","store":false,"tools":[{"type":"function","name":"update_plan"},{"type":"function","name":"write"}],"input":[`+input+`]}`)
+				r.Header.Set("Thread-Id", "thread-1")
+				got := s.send(r)
+				require.NoError(t, got.err)
+				require.Equal(t, http.StatusOK, got.status, got.body)
+				input += `,{"type":"message","role":"assistant","content":[{"type":"output_text","text":"I think."}]},` +
+					`{"type":"message","role":"user","content":[{"type":"input_text","text":"` + message + `"}]}`
+			}
+			s.served.wait()
+			assert.Equal(t, goals+attempts, len(s.upstream.Requests())) //nolint:testifylint // the requests are long
+		})
+	}
+}
+
+// Agents ask for titles, summaries and small errands beside their work. None of
+// these is continued, in the shapes in which agents send them.
+func TestSideCallsAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	const (
+		user      = `{"role":"user","content":"Build a small web page about tea."}`
+		list      = `{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"todowrite","arguments":"{\"todos\":[{\"content\":\"Write style.css\",\"status\":\"in_progress\"}]}"}}]},{"role":"tool","tool_call_id":"c1","content":"ok"}`
+		tools     = `"tools":[{"type":"function","function":{"name":"todowrite"}},{"type":"function","function":{"name":"write"}}]`
+		summary   = `{"role":"user","content":"Provide a detailed prompt for continuing our conversation above."}`
+		todoWrite = `"tools":[{"name":"TodoWrite","input_schema":{"type":"object"}},{"name":"Write","input_schema":{"type":"object"}}]`
+		claude    = `[{"role":"user","content":"Build a page."},{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"TodoWrite","input":{"todos":[{"content":"Write style.css","status":"in_progress"}]}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"ok"}]}`
+	)
+	for name, side := range map[string]struct{ path, body, reason string }{
+		"a title (opencode, qwen-code)": {
+			"/chat/completions", `{"model":"m","stream":true,"messages":[{"role":"system","content":"You write a title."},` + user + `]}`, "The request offers no tools",
+		},
+		"a compaction without tools (opencode)": {
+			"/chat/completions", `{"model":"m","stream":true,"messages":[` + user + `,` + list + `,` + summary + `]}`, "The request offers no tools",
+		},
+		"a compaction with tools that may not be used (Copilot)": {
+			"/chat/completions", `{"model":"m","tool_choice":"none",` + tools + `,"messages":[` + user + `,` + list + `,` + summary + `]}`,
+			"",
+		},
+		"a sub-agent without a list": {
+			"/chat/completions", `{"model":"m","tools":[{"type":"function","function":{"name":"write"}}],"messages":[{"role":"user","content":"Find the styles."}]}`, "",
+		},
+		"a title (Claude Code)": {
+			"/messages", `{"model":"m","max_tokens":100,"messages":` + claude + `,{"role":"user","content":"Write a title."}]}`, "The request offers no tools",
+		},
+		"a title (AI SDK, Responses)": {
+			"/responses", `{"model":"m","store":false,"input":[{"role":"user","content":"Write a title."}]}`, "The request offers no tools",
+		},
+		"a compaction with the tools of the work (Claude Code)": {
+			"/messages", `{"model":"m","max_tokens":100,` + todoWrite + `,"messages":` + claude[:len(claude)-len(`]}`)] +
+				`,{"type":"text","text":"CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.\n\nYour task is to create a detailed summary."}]}]}`,
+			"An agent asks for something beside its work",
+		},
+		"a guess at the user's next message (Claude Code)": {
+			"/messages", `{"model":"m","max_tokens":100,` + todoWrite + `,"messages":` + claude + `,{"role":"assistant","content":"Next, I will write style.css."},` +
+				`{"role":"user","content":"[SUGGESTION MODE: Suggest what the user might naturally type next.]"},{"role":"system","content":"Today is Sunday."}]}`,
+			"An agent asks for something beside its work",
+		},
+		"a side question (Claude Code)": {
+			"/messages", `{"model":"m","max_tokens":100,` + todoWrite + `,"messages":` + claude + `,{"role":"assistant","content":"Next, I will write style.css."},` +
+				`{"role":"user","content":[{"type":"text","text":"<system-reminder>This is a side question from the user. You must answer this question directly.</system-reminder>"},` +
+				`{"type":"text","text":"Which colours are they?"}]}]}`,
+			"An agent asks for something beside its work",
+		},
+		"a check in JSON with one tool (qwen-code)": {
+			"/chat/completions", `{"model":"m","tools":[{"type":"function","function":{"name":"respond_in_schema"}}],"messages":[` + user + `,` + list +
+				`,{"role":"user","content":"Who should speak next?"}]}`,
+			"No tool of the request can write the todo list",
+		},
+		"a title with tools (Codex)": {
+			"/responses", `{"model":"m","store":false,"client_metadata":{"x-codex-turn-metadata":"{\"request_kind\":\"turn\",\"thread_source\":\"thread_title\"}"},` +
+				`"tools":[{"type":"function","name":"update_plan","parameters":{}}],"input":[{"role":"user","content":"Generate a title."},` +
+				`{"type":"function_call","call_id":"c1","name":"update_plan","arguments":"{\"plan\":[{\"step\":\"Write style.css\",\"status\":\"in_progress\"}]}"},` +
+				`{"type":"function_call_output","call_id":"c1","output":"ok"}]}`,
+			"An agent asks for something beside its work",
+		},
+		"a compaction with tools (Codex)": {
+			"/responses", `{"model":"m","store":false,"tools":[{"type":"function","name":"update_plan","parameters":{}}],"input":[{"role":"user","content":"Build a page."},` +
+				`{"type":"function_call","call_id":"c1","name":"update_plan","arguments":"{\"plan\":[{\"step\":\"Write style.css\",\"status\":\"in_progress\"}]}"},` +
+				`{"type":"function_call_output","call_id":"c1","output":"ok"},{"type":"message","role":"user","content":[{"type":"input_text",` +
+				`"text":"You are performing a CONTEXT CHECKPOINT COMPACTION. Create a handoff summary."}]}]}`,
+			"An agent asks for something beside its work",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			s.upstream.Append(carryontest.Text("A page about tea. Next, I will write style.css."))
+			r := newRequest(t, http.MethodPost, s.base+side.path, side.body)
+			r.Header.Set("Anthropic-Version", "2023-06-01")
+			got := s.send(r)
+			require.NoError(t, got.err)
+			require.Equal(t, http.StatusOK, got.status, got.body)
+			s.served.wait()
+			assert.Len(t, s.upstream.Requests(), 1)
+			entry := s.report(t).Entries[0]
+			assert.False(t, entry.Outcome.LeftAlone, "it is a call to a model")
+			assert.NotEmpty(t, entry.Outcome.Explanation)
+			if side.reason != "" {
+				assert.Equal(t, side.reason, entry.Outcome.Explanation)
+			}
+		})
+	}
+}
+
+// Codex says in a header what a request is for.
+func TestSideCallsAreKnownByTheirHeader(t *testing.T) {
+	t.Parallel()
+	for metadata, requests := range map[string]int{
+		`{"request_kind":"turn","thread_source":"user"}`:       2,
+		`{"request_kind":"compaction","thread_source":"user"}`: 1,
+		`{"request_kind":`: 2,
+		"":                 2,
+	} {
+		s := newScene(t)
+		s.upstream.Append(carryontest.Text("Next, I will write style.css."), carryontest.Call("write", `{}`))
+		c := conversation{header: map[string]string{"X-Codex-Turn-Metadata": metadata}}
+		got := s.send(post(t, s.base, c))
+		require.NoError(t, got.err)
+		s.served.wait()
+		assert.Len(t, s.upstream.Requests(), requests, metadata)
+	}
+}
