@@ -6,9 +6,19 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
 )
 
 // The page is a static file without data: its script fetches the JSON and shows it.
@@ -84,4 +94,334 @@ func (j *journal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	header.Set("Content-Type", "application/json")
 	_, _ = body.WriteTo(w) // the browser may be gone
+}
+
+// report is the data of the page, and the body of ?format=json.
+type report struct {
+	Process  string         `json:"process"` // tells this process from others
+	Began    time.Time      `json:"began"`   // of the figures
+	Now      time.Time      `json:"now"`
+	Revision uint64         `json:"revision"` // ?after= returns what has changed since then
+	Oldest   int            `json:"oldest"`   // the number of the oldest request that is kept
+	Newest   int            `json:"newest"`
+	Settings settings       `json:"settings"`
+	Sentence string         `json:"sentence"` // what carryon was worth
+	Counts   counts         `json:"counts"`
+	Worth    worth          `json:"worth"`
+	Holdout  *comparison    `json:"holdout,omitempty"` // nil without a control group
+	Chart    chart          `json:"chart"`
+	Sessions []shownSession `json:"sessions"` // in no order
+	Entries  []shown        `json:"requests"` // newest first
+}
+
+// settings are the settings that the page shows.
+type settings struct {
+	Upstreams []string `json:"upstreams"`
+	Content   bool     `json:"content"`
+	DryRun    bool     `json:"dry_run"`
+	Holdout   float64  `json:"holdout,omitempty"` // share of the sessions
+
+	Continuing bool      `json:"continuing"`
+	OffSince   time.Time `json:"off_since,omitzero"` // when continuing was switched off
+	Kept       string    `json:"kept,omitempty"`     // where the figures are kept: in a "file" or in the "state"
+}
+
+// shownSession is a session as the page shows it.
+type shownSession struct {
+	ID string `json:"id"`
+	sessionFigures
+
+	Pause string   `json:"pause,omitempty"` // the reason of the last pause
+	Money *float64 `json:"money,omitempty"` // of the continuations
+}
+
+// shown is an entry as the page shows it.
+type shown struct {
+	exchange
+
+	State         state       `json:"state"`
+	Took          float64     `json:"took_ms,omitempty"` // 0 until it ends
+	Continuations int         `json:"continuations,omitempty"`
+	Tokens        int         `json:"tokens_added,omitempty"`
+	Outcome       *outcome    `json:"outcome,omitempty"`
+	Turns         []shownTurn `json:"turns,omitempty"`
+}
+
+// state is how a request ended.
+type state string
+
+const (
+	stateOpen      state = "open"
+	stateFailed    state = "failed" // the answer, or a continuation
+	statePaused    state = "paused"
+	stateLimit     state = "limit" // a budget is used up
+	stateContinued state = "continued"
+	stateDryRun    state = "dry_run" // it would have been continued
+	stateHoldout   state = "holdout" // likewise
+	statePassed    state = "passed"  // carryon added nothing
+)
+
+// outcome is a [middleware.Outcome] as text. It shares no memory with the request.
+type outcome struct {
+	Code        string     `json:"code"`
+	Reason      string     `json:"reason"`
+	Explanation string     `json:"explanation"`
+	LeftAlone   bool       `json:"left_alone,omitempty"` // not a model call that carryon can read
+	DryRun      bool       `json:"dry_run,omitempty"`
+	Holdout     bool       `json:"holdout,omitempty"` // the session is held out
+	Error       string     `json:"error,omitempty"`
+	List        *shownList `json:"list,omitempty"`
+	Called      []string   `json:"tools_called,omitempty"` // if there is no list
+	Lookalikes  []string   `json:"tools_alike,omitempty"`  // those of Called that look like a todo tool
+	reason      continuation.Reason
+	paused      bool
+}
+
+// shownList is a todo list as the page shows it.
+type shownList struct {
+	Todos         int    `json:"todos"`
+	Active        int    `json:"active"`
+	Completed     int    `json:"completed"`
+	Cancelled     int    `json:"cancelled"`
+	Unknown       int    `json:"unknown,omitempty"`
+	UnknownStatus string `json:"unknown_status,omitempty"`
+	Source        string `json:"source"`
+	Place         string `json:"place"`
+	Text          string `json:"text"`
+}
+
+// shownTurn is a call to the model as the page shows it.
+type shownTurn struct {
+	Number    int         `json:"number"`            // 1 is the client's
+	Attempt   int         `json:"attempt,omitempty"` // 0 for the client's
+	Todo      string      `json:"todo,omitempty"`    // what the model was asked to carry on with
+	Result    result      `json:"result,omitempty"`  // "" until it ends
+	Finish    string      `json:"finish,omitempty"`
+	ToolCalls int         `json:"tool_calls,omitempty"`
+	Usage     *shownUsage `json:"usage,omitempty"` // nil if none was reported
+	Took      float64     `json:"took_ms,omitempty"`
+	Waited    float64     `json:"waited_ms,omitempty"` // before it, to keep the interval
+	Failure   string      `json:"failure,omitempty"`
+	Decision  *decision   `json:"decision,omitempty"`
+	Notes     []note      `json:"notes,omitempty"`
+}
+
+// shownUsage is the tokens of a turn.
+type shownUsage struct {
+	Prompt     int `json:"prompt"`
+	Cached     int `json:"cached"` // of the prompt
+	Completion int `json:"completion"`
+	Reasoning  int `json:"reasoning"` // of the completion
+	Total      int `json:"total"`
+}
+
+// decision is the last decision on a turn.
+type decision struct {
+	GoOn   bool   `json:"go_on"`
+	DryRun bool   `json:"dry_run,omitempty"`
+	Code   string `json:"code"`
+	Reason string `json:"reason"`
+}
+
+// report returns the totals, and the entries that have changed since a revision.
+func (j *journal) report(after uint64) report {
+	r, changed := j.copies(after)
+	r.Settings = settings{Upstreams: upstreamsOf(j.config), Content: j.config.Content, DryRun: j.config.rules().DryRun, Kept: j.config.kept()}
+	r.Settings.OffSince = j.config.offSince()
+	r.Settings.Continuing = r.Settings.OffSince.IsZero()
+	r.Settings.Holdout, _ = j.config.rules().share() // Check has looked at it
+	r.Entries = make([]shown, len(changed))
+	for i := range changed {
+		r.Entries[i] = changed[i].show()
+	}
+	return r
+}
+
+// copies returns a report without entries, and copies of the changed entries. It
+// holds the lock no longer than the copying takes.
+func (j *journal) copies(after uint64) (report, []entry) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.watched = true
+	r := report{
+		Process: j.process, Began: j.total.Began, Now: j.config.now(), Revision: j.revision, Newest: j.number,
+		Sentence: j.total.sentence(j.config), Counts: j.total.Counts, Worth: worthOf(j.total.Worth, j.config),
+		Holdout: j.total.compare(j.config), Chart: j.total.Chart.clone(), Sessions: j.total.changedSince(after, j.config),
+	}
+	if len(j.entries) > 0 {
+		r.Oldest = j.entries[0].Number
+	}
+	var changed []entry
+	for _, e := range slices.Backward(j.entries) {
+		if e.revision <= after {
+			continue
+		}
+		c := *e
+		c.turns = slices.Clone(e.turns)
+		for i := range c.turns {
+			c.turns[i].notes = slices.Clip(c.turns[i].notes) // notes are added and never changed
+		}
+		changed = append(changed, c)
+	}
+	return r, changed
+}
+
+// changedSince returns the sessions that have changed since a revision.
+func (f *figures) changedSince(after uint64, c *Config) []shownSession {
+	changed := []shownSession{}
+	for id, one := range f.Sessions {
+		if one.revision > after {
+			changed = append(changed, shownSession{ID: id, sessionFigures: one, Pause: one.pause, Money: worthOf(one.Worth, c).Money})
+		}
+	}
+	return changed
+}
+
+// upstreamsOf returns the upstreams without queries, which may hold keys.
+func upstreamsOf(c *Config) []string {
+	urls := make([]*url.URL, 0, 1+len(c.Routes))
+	urls = append(urls, c.Upstream)
+	for i := range c.Routes {
+		urls = append(urls, c.Routes[i].url)
+	}
+	all := []string{}
+	for _, upstream := range urls {
+		if upstream == nil {
+			continue
+		}
+		u := *upstream
+		u.RawQuery = ""
+		if text := u.String(); !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// show returns the entry as the page shows it.
+func (e *entry) show() shown {
+	s := shown{exchange: e.exchange, State: e.state(), Continuations: max(0, len(e.turns)-1)}
+	if !e.Ended.IsZero() {
+		s.Took = milliseconds(max(0, e.Ended.Sub(e.Began)))
+	}
+	if e.outcome.Code != "" {
+		s.Outcome = &e.outcome
+	}
+	if e.unread() {
+		return s
+	}
+	for i := range e.turns {
+		t := &e.turns[i]
+		s.Turns = append(s.Turns, t.show(i+1))
+		if i > 0 {
+			s.Tokens += t.usage.Tokens()
+		}
+	}
+	return s
+}
+
+// unread reports whether carryon decided on a call without reading its answer.
+func (e *entry) unread() bool {
+	return !e.Ended.IsZero() && len(e.turns) == 1 && e.turns[0].ended.IsZero() && len(e.turns[0].notes) == 0
+}
+
+// state returns how the request ended.
+func (e *entry) state() state {
+	if e.Ended.IsZero() {
+		return stateOpen
+	}
+	last := len(e.turns) - 1
+	switch {
+	case last > 0 && e.turns[last].result() == resultFailed || e.Bad() && !e.Left:
+		return stateFailed
+	case e.outcome.paused || e.outcome.reason == continuation.ReasonPaused:
+		return statePaused
+	case e.outcome.reason.Exhausted():
+		return stateLimit
+	case last > 0:
+		return stateContinued
+	case e.outcome.DryRun && e.outcome.reason.Continues():
+		return stateDryRun
+	case e.outcome.reason == continuation.ReasonHoldout:
+		return stateHoldout
+	}
+	return statePassed
+}
+
+func (t *turn) show(number int) shownTurn {
+	s := shownTurn{
+		Number: number, Attempt: t.attempt, Todo: t.todo, Result: t.result(), Finish: t.finish, ToolCalls: t.toolCalls,
+		Waited: milliseconds(t.waited), Failure: t.failure, Notes: t.notes,
+	}
+	if !t.ended.IsZero() {
+		s.Took = milliseconds(max(0, t.ended.Sub(t.began)))
+	}
+	if t.usage != (adapter.Usage{}) {
+		s.Usage = &shownUsage{t.usage.Prompt, t.usage.Cached, t.usage.Completion, t.usage.Reasoning, t.usage.Tokens()}
+	}
+	if t.decided {
+		s.Decision = &decision{t.goOn, t.dryRun, t.reason.Code(), t.reason.String()}
+	}
+	return s
+}
+
+// webSocketOutcome is the outcome of a request that became a WebSocket.
+var webSocketOutcome = outcome{ //nolint:gochecknoglobals // constant
+	Code: "web_socket", Reason: "A WebSocket", Explanation: "A WebSocket, which carryon does not read", LeftAlone: true,
+}
+
+// outcome returns an outcome as text.
+func (j *journal) outcome(e *entry, o *middleware.Outcome) outcome {
+	shown := outcome{
+		Code: o.Reason.Code(), Reason: o.Reason.String(), Explanation: explanation(o), LeftAlone: isNoCall(o.Reason), DryRun: o.DryRun, Holdout: o.Holdout,
+		reason: o.Reason, paused: o.Paused != nil,
+	}
+	if o.Err != nil {
+		text, quoted := j.cause(o.Err)
+		shown.Error = e.quote(text, quoted)
+	}
+	if o.List != (continuation.List{}) {
+		shown.see(&o.List)
+	}
+	return shown
+}
+
+// asFlags replaces the Go options that explanations recommend by the proxy's flags.
+var asFlags = sync.OnceValue(func() *strings.Replacer { //nolint:gochecknoglobals // constant
+	return strings.NewReplacer(
+		"todo.WithToolNames", "-todo-tools", "ApprovalYOLO or Handback.Questions", "-yolo or -questions continue", "Handback.Untouched", "-untouched continue",
+	)
+})
+
+// explanation returns the outcome's explanation, with the proxy's flags in place of
+// the Go options that it recommends.
+func explanation(o *middleware.Outcome) string {
+	return short(asFlags().Replace(o.Explanation()), maxText)
+}
+
+// see adds the todo list, or the tools that were called instead.
+func (o *outcome) see(l *continuation.List) {
+	var none *todo.NoListError
+	if errors.As(l.Err, &none) {
+		o.Called, o.Lookalikes = names(none.Called), names(none.Lookalikes)
+	}
+	if l.Err != nil {
+		return
+	}
+	o.List = &shownList{
+		Todos: l.Todos, Active: l.Active, Completed: l.Completed, Cancelled: l.Cancelled, Unknown: l.Unknown(),
+		UnknownStatus: strings.Clone(short(string(l.UnknownStatus), maxName)), Source: short(l.Origin.String(), maxName), Place: l.Origin.Place.Code(),
+		Text: short(l.String(), maxText),
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// names returns copies of tool names, which share no memory with the request.
+func names(tools []string) []string {
+	all := make([]string, 0, len(tools))
+	for _, name := range tools {
+		all = append(all, strings.Clone(short(name, maxName)))
+	}
+	return all
 }
