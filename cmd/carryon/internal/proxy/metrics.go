@@ -69,3 +69,58 @@ func newContinuing(c *Config) prometheus.Collector {
 
 // ended counts an ended request.
 func (m *metrics) ended(e *entry) { m.requests.WithLabelValues(strconv.Itoa(e.Status)).Inc() }
+
+// armMetrics are the figures of both arms of the holdout, of the sessions that this
+// process has served. They may fall: a session whose list was finished can get another
+// one, and another share begins anew.
+type armMetrics struct {
+	journal                                *journal
+	sessions, told, goOns, tokens, seconds *prometheus.Desc
+}
+
+func newArmMetrics(j *journal) *armMetrics {
+	describe := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("carryon_holdout_"+name, help, append([]string{"arm"}, labels...), nil)
+	}
+	return &armMetrics{
+		journal:  j,
+		sessions: describe("sessions", "Sessions that had a todo list, by arm of the holdout and by whether the list is finished.", "list"),
+		told:     describe("sessions_told", "Those of them in which the user had to say go on."),
+		goOns:    describe("go_on_messages", "Messages of users in them that only say go on, with work left."),
+		tokens:   describe("tokens", "Tokens that all turns in them used.", "type"),
+		seconds:  describe("seconds", "Time that they took, with pauses of up to ten minutes."),
+	}
+}
+
+// Describe implements [prometheus.Collector].
+func (m *armMetrics) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{m.sessions, m.told, m.goOns, m.tokens, m.seconds} {
+		to <- d
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (m *armMetrics) Collect(to chan<- prometheus.Metric) {
+	continued, heldOut := m.journal.ownArms()
+	for name, a := range map[string]arm{"continued": continued, "held_out": heldOut} {
+		set := func(d *prometheus.Desc, value float64, labels ...string) {
+			to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, append([]string{name}, labels...)...)
+		}
+		set(m.sessions, float64(a.Finished), "finished")
+		set(m.sessions, float64(a.Sessions-a.Finished), "open")
+		set(m.told, float64(a.Told))
+		set(m.goOns, float64(a.GoOns))
+		set(m.seconds, a.Seconds.Sum)
+		set(m.tokens, float64(a.Used.Input), "input")
+		set(m.tokens, float64(a.Used.Cached), "cached")
+		set(m.tokens, float64(a.Used.Output), "output")
+	}
+}
+
+// ownArms returns both arms of the sessions that this process has served.
+func (j *journal) ownArms() (continued, heldOut arm) {
+	share, _ := j.config.rules().share() // Check has looked at it
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.own.arms(share)
+}
