@@ -4,10 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/todo"
 )
 
 // worth is what continuations were worth, and what they cost.
@@ -139,4 +143,155 @@ func grouped(n int) string {
 		digits = digits[:at] + "," + digits[at:]
 	}
 	return digits
+}
+
+// Summary is what a proxy has done so far.
+type Summary struct {
+	Requests, Turns, Tokens int // all requests; turns that carryon added, and their tokens
+	Calls                   int // requests to a model, among all
+	WebSockets, Encoded     int // what passed unread
+	Handshakes              int // WebSockets that were refused
+
+	worth   string // what carryon was worth, in a sentence; "" if nothing could have been continued
+	soFar   string // the same for all processes whose figures are kept in one place; "" if there were no others
+	holdout string // what the comparison with the control group has shown; "" without one
+
+	List    continuation.List // the list last seen; zero if there was none
+	Empty   bool              // there was a list, and it never had a todo
+	Paused  bool              // the last call was paused by the model
+	NoList  bool              // there were calls with tools, and none had a list
+	Problem error             // why the latest call had no readable list, or nil
+}
+
+// String returns the summary as one line.
+func (s Summary) String() string {
+	parts := []string{plural(s.Requests, "request"), plural(s.Turns, "continuation")}
+	switch l := s.List; {
+	case s.Paused:
+		parts = append(parts, "paused by the model with "+progressOf(l))
+	case l.Todos > 0:
+		parts = append(parts, progressOf(l))
+	case s.Unused():
+		parts = append(parts, "no call of a model seen")
+	default:
+		parts = append(parts, s.noList())
+	}
+	parts = append(parts, s.unread()...)
+	if s.Tokens > 0 {
+		parts = append(parts, fmt.Sprintf("%d tokens added", s.Tokens))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Sentences say what carryon was worth: in this process, in all whose figures are kept
+// in the same place, and in comparison with the control group.
+func (s Summary) Sentences() []string {
+	return slices.DeleteFunc([]string{s.worth, s.soFar, s.holdout}, func(sentence string) bool { return sentence == "" })
+}
+
+// Unused reports whether carryon has seen no call of a model: the agent has asked
+// elsewhere, or in a way that carryon cannot read.
+func (s Summary) Unused() bool { return s.Calls == 0 && !s.NoList }
+
+// unread says what carryon could not read.
+func (s Summary) unread() (parts []string) {
+	if s.WebSockets > 0 {
+		parts = append(parts, plural(s.WebSockets, "WebSocket")+" passed unread")
+	}
+	if s.Encoded > 0 {
+		parts = append(parts, plural(s.Encoded, "encoded body", "encoded bodies")+" passed unread")
+	}
+	return parts
+}
+
+// noList says why there was no list.
+func (s Summary) noList() string {
+	var unread *todo.UnreadableError
+	var none *todo.NoListError
+	switch {
+	case errors.As(s.Problem, &unread):
+		return short(strings.TrimPrefix(unread.Error(), "todo: "), maxText)
+	case s.Empty:
+		return "the todo list is empty"
+	case errors.As(s.Problem, &none) && len(none.Lookalikes) > 0:
+		return "no todo list seen (" + adviceOn(none.Lookalikes) + ")"
+	}
+	return "no todo list seen"
+}
+
+// adviceOn says how to name tools that look like todo tools. The client chose their
+// names. They become part of a command to type only if no shell sees more in them.
+func adviceOn(tools []string) string {
+	for _, name := range tools {
+		if !plainName.MatchString(name) {
+			return "-todo-tools names more tools that write one"
+		}
+	}
+	return "if " + tools[0] + " writes one: -todo-tools " + strings.Join(tools, ",")
+}
+
+var plainName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,99}$`)
+
+// progressOf returns how much of a list is done.
+func progressOf(l continuation.List) string {
+	return fmt.Sprintf("%d of %s done", l.Todos-l.Active-l.Unknown(), plural(l.Todos, "todo"))
+}
+
+// plural returns a number of things. Their plural is formed with an s unless many is
+// given.
+func plural(n int, one string, many ...string) string {
+	switch {
+	case n == 1:
+		return "1 " + one
+	case len(many) > 0:
+		return fmt.Sprintf("%d %s", n, many[0])
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
+// lastList is the todo list last seen.
+type lastList struct {
+	list    continuation.List
+	problem error // of the latest call in scope
+	empty   bool  // a list without todos was read
+	paused  bool
+	calls   bool // there was a call in scope
+}
+
+func (l *lastList) take(o *middleware.Outcome) {
+	switch {
+	case o.Reason == continuation.ReasonNoTools:
+		return
+	case o.Reason == continuation.ReasonToolCalls && o.List.Todos == 0:
+		return // carryon did not read the list
+	}
+	l.calls, l.paused, l.problem = true, o.Paused != nil, o.List.Err
+	switch {
+	case o.List.Todos > 0:
+		l.list = o.List
+	case o.List.Err == nil && o.List != (continuation.List{}):
+		l.empty = true
+	}
+}
+
+func (j *journal) summary() Summary {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	c := &j.own.Counts
+	s := Summary{
+		Requests: c.Requests, Turns: c.Continuations, Tokens: c.Tokens,
+		Calls: c.Calls, WebSockets: c.WebSockets, Encoded: c.Encoded, Handshakes: c.Handshakes,
+		List: j.list.list, Empty: j.list.empty, Paused: j.list.paused, Problem: j.list.problem,
+		NoList: j.list.calls && j.list.list.Todos == 0 && !j.list.empty,
+	}
+	if c.Lists > 0 || c.Continuations > 0 {
+		s.worth = j.own.sentence(j.config)
+	}
+	if j.unkept != nil && j.total.Counts.Requests > c.Requests {
+		s.soFar = fmt.Sprintf("since %s: %s", j.total.Began.Format("2 January 2006"), j.total.sentence(j.config))
+	}
+	if compared := j.total.compare(j.config); compared != nil {
+		s.holdout = compared.Verdict
+	}
+	return s
 }
