@@ -204,3 +204,16 @@ func TestSessionsThatWereNotContinuedOnPurposeAreNotCompared(t *testing.T) {
 	off := since(new(sessionFigures), new(entry), &middleware.Outcome{Reason: continuation.ReasonDisabled})
 	assert.True(t, off.Mixed)
 }
+
+// What is kept is what is counted: encoded and decoded, it is the same.
+func TestFiguresAsJSON(t *testing.T) {
+	t.Parallel()
+	f := newFigures(noon)
+	f.take(&step{at: noon, counts: counts{Requests: 1}, bar: bar{Requests: 1}, id: "one", session: *talked(0.5, true, noon, 3, 1)})
+	f.Gone.take(talked(0.5, true, noon, 3, 1))
+	encoded, err := json.Marshal(f)
+	require.NoError(t, err)
+	var decoded figures
+	require.NoError(t, json.Unmarshal(encoded, &decoded))
+	assert.Equal(t, f, &decoded)
+}

@@ -2,9 +2,7 @@ package proxy
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -227,49 +225,4 @@ func TestFiguresWaitForTheSharedState(t *testing.T) {
 	again := launch(t, newBuffer(), "-state", "redis://"+redis.Addr())
 	assert.Contains(t, again.report(t).Sentence, "resumed 1 stall ")
 	again.stop(t)
-}
-
-// A person who opens the proxy's address sees the page; a program is told what to ask.
-func TestRootLeadsAPersonToThePage(t *testing.T) {
-	t.Parallel()
-	s := newScene(t)
-	client := *s.client
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	s.client = &client
-	for name, test := range map[string]struct {
-		method, path string
-		header       map[string]string
-		want         int
-	}{
-		"a browser":          {http.MethodGet, "/", map[string]string{"Sec-Fetch-Mode": "navigate", "Accept": "text/html,*/*"}, http.StatusSeeOther},
-		"an old browser":     {http.MethodGet, "/", map[string]string{"Accept": "text/html,application/xhtml+xml"}, http.StatusSeeOther},
-		"a script of a page": {http.MethodGet, "/", map[string]string{"Sec-Fetch-Mode": "cors", "Accept": "text/html"}, http.StatusNotFound},
-		"a program":          {http.MethodGet, "/", map[string]string{"Accept": "*/*"}, http.StatusNotFound},
-		"a call":             {http.MethodPost, "/", map[string]string{"Accept": "text/html"}, http.StatusNotFound},
-		"another path":       {http.MethodGet, "/other", map[string]string{"Accept": "text/html"}, http.StatusNotFound},
-	} {
-		r := newRequest(t, test.method, strings.TrimSuffix(s.base, prefix)+test.path, "")
-		for key, value := range test.header {
-			r.Header.Set(key, value)
-		}
-		got := s.send(r)
-		require.NoError(t, got.err)
-		assert.Equal(t, test.want, got.status, name)
-		if test.want == http.StatusSeeOther {
-			assert.Equal(t, pagePath, got.header.Get("Location"), name)
-		}
-	}
-}
-
-// What is kept is what is counted: encoded and decoded, it is the same.
-func TestFiguresAsJSON(t *testing.T) {
-	t.Parallel()
-	f := newFigures(noon)
-	f.take(&step{at: noon, counts: counts{Requests: 1}, bar: bar{Requests: 1}, id: "one", session: *talked(0.5, true, noon, 3, 1)})
-	f.Gone.take(talked(0.5, true, noon, 3, 1))
-	encoded, err := json.Marshal(f)
-	require.NoError(t, err)
-	var decoded figures
-	require.NoError(t, json.Unmarshal(encoded, &decoded))
-	assert.Equal(t, f, &decoded)
 }
