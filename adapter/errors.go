@@ -35,7 +35,7 @@ type Retry struct {
 // at most a year.
 func RetryOf(get func(name string) string) Retry {
 	return Retry{
-		After: cmp.Or(pauseOf(get("Retry-After-Ms"), time.Millisecond), retryAfter(get)),
+		After: cmp.Or(delayOf(get("Retry-After-Ms"), time.Millisecond), retryAfter(get)),
 		Never: strings.EqualFold(strings.TrimSpace(get("X-Should-Retry")), "false"),
 	}
 }
@@ -46,7 +46,7 @@ func retryAfter(get func(name string) string) time.Duration {
 	value := strings.TrimSpace(get("Retry-After"))
 	date, err := time.Parse(httpDate, value)
 	if err != nil {
-		return pauseOf(value, time.Second)
+		return delayOf(value, time.Second)
 	}
 	now, err := time.Parse(httpDate, get("Date"))
 	if err != nil {
@@ -57,9 +57,9 @@ func retryAfter(get func(name string) string) time.Duration {
 
 const httpDate = "Mon, 02 Jan 2006 15:04:05 GMT"
 
-// pauseOf parses a decimal number of units. It returns 0 for everything else, including
-// negative numbers, and at most maxPause.
-func pauseOf(value string, unit time.Duration) time.Duration {
+// delayOf parses a decimal number of units. It returns 0 for everything else, including
+// negative numbers, and at most maxDelay.
+func delayOf(value string, unit time.Duration) time.Duration {
 	value = strings.TrimSpace(value)
 	if strings.Trim(value, "0123456789.") != "" { // ParseFloat reads "NaN", "Inf" and "0x1p-2" too
 		return 0
@@ -68,8 +68,8 @@ func pauseOf(value string, unit time.Duration) time.Duration {
 	if err != nil && !math.IsInf(number, 0) {
 		return 0
 	}
-	return time.Duration(min(number*float64(unit), float64(maxPause)))
+	return time.Duration(min(number*float64(unit), float64(maxDelay)))
 }
 
-// maxPause caps the pause that a provider asks for.
-const maxPause = 365 * 24 * time.Hour
+// maxDelay caps the delay that a provider asks for.
+const maxDelay = 365 * 24 * time.Hour

@@ -188,9 +188,9 @@ func (ev *Evaluation) judgeWork(in *Input) bool {
 // user. A rejected pause is answered all the same. Where there is no list, a question of
 // the model's is the user's in every mode.
 func (ev *Evaluation) judgeHandback(in *Input) bool {
-	mode, asks := in.Settings.ApprovalMode, in.Turn.End == EndAsks && !in.Turn.Rejected
+	mode, asksUser := in.Settings.ApprovalMode, in.Turn.End == EndAsks && !in.Turn.Rejected
 	untouched := in.Origin.Written == todo.WrittenEarlier && !ev.State.Touched && !in.ShortMessage
-	return ev.check(ConditionAsksNothing, !asks || !ev.Asks && !in.Handback.Questions.waits(mode), ReasonAsksUser) &&
+	return ev.check(ConditionAsksNothing, !asksUser || !ev.Asks && !in.Handback.Questions.waits(mode), ReasonAsksUser) &&
 		ev.check(ConditionListTouched, ev.Asks || !untouched || !in.Handback.Untouched.waits(mode), ReasonListUntouched) &&
 		ev.check(ConditionOwnWork, ev.Asks || ev.List.Active > ev.List.Others, ReasonOthersWork)
 }

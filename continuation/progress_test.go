@@ -25,7 +25,7 @@ func step(t *testing.T, s continuation.State, todos ...todo.Todo) (continuation.
 	if !ev.Continue {
 		return s, ev
 	}
-	return session.Release(session.Claim(ev.State, 1, in.Now, continuation.DefaultLimits().ClaimLife), 1, session.Ending{}), ev
+	return session.Release(session.Claim(ev.State, 1, in.Now, continuation.DefaultLimits().ClaimLife), 1, session.Ended{}), ev
 }
 
 func TestProgressStartsAttemptsAnew(t *testing.T) {
@@ -231,7 +231,7 @@ func requireBudgets(t *testing.T, rng *rand.Rand, limits continuation.Limits) {
 		if called {
 			inRow--
 		}
-		s = session.Release(session.Claim(ev.State, 9, noon, continuation.DefaultLimits().ClaimLife), 9, session.Ending{Called: called})
+		s = session.Release(session.Claim(ev.State, 9, noon, continuation.DefaultLimits().ClaimLife), 9, session.Ended{Called: called})
 	}
 }
 
@@ -260,7 +260,7 @@ func TestToolCallsWithoutProgressAreBounded(t *testing.T) {
 				sinceBest = 1
 			}
 			sent++
-			s = session.Release(session.Claim(ev.State, 1, in.Now, time.Hour), 1, session.Ending{Called: true})
+			s = session.Release(session.Claim(ev.State, 1, in.Now, time.Hour), 1, session.Ended{Called: true})
 			require.Zero(t, s.Attempts, "%s: a tool call gives the attempt back", name)
 		}
 		assert.Equal(t, continuation.DefaultLimits().MaxWithoutProgress, sinceBest, name)

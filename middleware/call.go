@@ -34,11 +34,11 @@ type Call struct {
 func (mw *Middleware) Begin(ctx context.Context, r adapter.Request) (*Call, Outcome) {
 	mustHave(ctx)
 	if reason := mw.scopeOf(ctx, &r); reason != continuation.ReasonNone {
-		return nil, mw.passed(ctx, &r, reason)
+		return nil, mw.leaveAlone(ctx, &r, reason)
 	}
 	c := newCall(ctx, mw, &r)
 	c.observeCall(&r)
-	c.env.patience = patienceOf(ctx, mw.options.clock, &r)
+	c.env.timeouts = callerTimeoutsOf(ctx, mw.options.clock, &r)
 	if outcomes := capture(ctx); outcomes != nil {
 		c.env.outcome.Store(outcomes.add(c.env.firstOutcome()))
 	}
@@ -78,7 +78,7 @@ func newCall(ctx context.Context, mw *Middleware, r *adapter.Request) *Call {
 
 // recordUserTurn records whether the user has written, and whether that only says go on.
 func (c *Call) recordUserTurn(r *adapter.Request) {
-	if !c.env.session.wrote {
+	if !c.env.session.newUserTurn {
 		return
 	}
 	goesOn := handback.SaysGoOn(r.User)
@@ -172,7 +172,7 @@ func (c *Call) endTurn(err error) {
 	c.decider.fixed = c.decider.fixed || r.signed
 	c.reminders.markRead(t)
 	if r.first {
-		c.env.patience.endFirstTurn()
+		c.env.timeouts.endFirstTurn()
 	}
 	if err == nil && !r.first && !r.saysNothingOpen() { // the end of turn 1 is added with the first continuation
 		c.decider.continued.ends = append(c.decider.continued.ends, c.text.len())
@@ -181,7 +181,7 @@ func (c *Call) endTurn(err error) {
 		c.noteListWriting()
 	}
 	c.env.outcomeCell().addUsage(r.usage(), !r.first)
-	c.env.mw.options.report.turnEnded(c.env.observed.turnCtx(c.env.cancel.caller), TurnEnded{
+	c.env.mw.options.reporter.turnEnded(c.env.observed.turnCtx(c.env.cancel.caller), TurnEnded{
 		TurnID: t.TurnID, Finish: r.finish, ToolCalls: int(r.calls.others), Usage: r.usage(), Err: err, Times: c.env.observed.turnTimes(err),
 	})
 	if !r.first {
@@ -250,15 +250,15 @@ func (c *Call) interrupted(err error) {
 
 // observeCall begins the observation of a call, if anybody observes.
 func (c *Call) observeCall(r *adapter.Request) {
-	report := &c.env.mw.options.report
-	if len(report.observers) == 0 {
+	reporter := &c.env.mw.options.reporter
+	if len(reporter.observers) == 0 {
 		return
 	}
 	c.turn.Call = c.env.mw.calls.Add(1)
 	c.env.observed = &observation{clock: c.env.mw.options.clock}
 	id := c.turn.TurnID
 	id.Turn = 1
-	ctx := begin(c.env.cancel.caller, report, id,
+	ctx := begin(c.env.cancel.caller, reporter, id,
 		CallStarted{TurnID: id, Model: strings.Clone(r.Model), Provider: r.Provider, Streamed: r.Streamed},
 		func(o *Observer) func(context.Context, CallStarted) context.Context { return o.CallStarted })
 	c.env.cancel.caller, c.env.cancel.ctx = ctx, ctx
@@ -273,7 +273,7 @@ func (c *Call) startTurn(ctx context.Context) context.Context {
 	}
 	o.times = Times{Began: o.clock.Now()}
 	o.first.Store(nil)
-	o.ctx = begin(ctx, &c.env.mw.options.report, c.turn.TurnID, TurnStarted{TurnID: c.turn.TurnID, Wait: o.wait},
+	o.ctx = begin(ctx, &c.env.mw.options.reporter, c.turn.TurnID, TurnStarted{TurnID: c.turn.TurnID, Wait: o.wait},
 		func(o *Observer) func(context.Context, TurnStarted) context.Context { return o.TurnStarted })
 	o.wait = 0
 	return o.ctx
@@ -284,7 +284,7 @@ func (c *Call) callEnded() {
 	if o := c.env.observed; o != nil && !o.over {
 		o.over = true
 		id := continuation.TurnID{Session: c.env.session.name(), Call: c.turn.Call, Turn: c.turn.Turn}
-		c.env.mw.options.report.callEnded(c.env.cancel.caller, CallEnded{TurnID: id, Outcome: c.Outcome()})
+		c.env.mw.options.reporter.callEnded(c.env.cancel.caller, CallEnded{TurnID: id, Outcome: c.Outcome()})
 	}
 }
 

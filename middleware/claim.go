@@ -22,84 +22,84 @@ type claim struct {
 	stop    func() bool // keeps release from running when the ctx ends
 	once    sync.Once   // for the release
 
-	// ending is how the continuation ended, if the decision on what comes next is to
-	// release the claim; nil otherwise.
-	ending atomic.Pointer[session.Ending]
+	// ended describes the continuation that has ended, if the decision on what comes
+	// next is to release the claim; nil otherwise.
+	ended atomic.Pointer[session.Ended]
 }
 
 // hold keeps a claim, and releases it at the latest when the ctx of the call ends.
-func (s *callEnv) hold(id continuation.TurnID, token uint64) {
+func (e *callEnv) hold(id continuation.TurnID, token uint64) {
 	c := &claim{token: token}
 	c.release = func() {
-		if s.session.key != "" { // otherwise only the call itself touches its state
-			s.releaseClaim(c, id, session.Ending{})
+		if e.session.key != "" { // otherwise only the call itself touches its state
+			e.releaseClaim(c, id, session.Ended{})
 		}
 	}
-	c.stop = context.AfterFunc(s.cancel.ctx, c.release)
-	s.mw.drain.add(c)
-	s.claim.Store(c)
+	c.stop = context.AfterFunc(e.cancel.ctx, c.release)
+	e.mw.drain.add(c)
+	e.claim.Store(c)
 }
 
 // withRelease returns f, preceded by the release of a claim whose continuation has
 // ended, if there is one: both are one update. Once it is stored, call released.
-func (s *callEnv) withRelease(f func(continuation.State) continuation.State) func(continuation.State) continuation.State {
-	c := s.claim.Load()
-	if c == nil || c.ending.Load() == nil {
+func (e *callEnv) withRelease(f func(continuation.State) continuation.State) func(continuation.State) continuation.State {
+	c := e.claim.Load()
+	if c == nil || c.ended.Load() == nil {
 		return f
 	}
-	token, ending := c.token, *c.ending.Load()
-	return func(state continuation.State) continuation.State { return f(session.Release(state, token, ending)) }
+	token, ended := c.token, *c.ended.Load()
+	return func(state continuation.State) continuation.State { return f(session.Release(state, token, ended)) }
 }
 
 // released notes that the release of withRelease was stored.
-func (s *callEnv) released() {
-	if c := s.claim.Load(); c != nil && c.ending.Load() != nil {
+func (e *callEnv) released() {
+	if c := e.claim.Load(); c != nil && c.ended.Load() != nil {
 		c.stop()
-		c.once.Do(func() { s.mw.drain.remove(weak.Make(c)) })
-		c.ending.Store(nil)
+		c.once.Do(func() { e.mw.drain.remove(weak.Make(c)) })
+		c.ended.Store(nil)
 	}
 }
 
-// releaseLater leaves the release of a claim to the decision on the next turn, with
-// this ending. Whatever releases the claim before uses the ending too.
-func (s *callEnv) releaseLater(e session.Ending) {
-	if c := s.claim.Load(); c != nil {
-		c.ending.Store(&e)
+// releaseLater leaves the release of a claim, whose continuation has ended, to the
+// decision on the next turn. Whatever releases the claim before records the same.
+func (e *callEnv) releaseLater(ended session.Ended) {
+	if c := e.claim.Load(); c != nil {
+		c.ended.Store(&ended)
 	}
 }
 
 // release releases the claim of a continuation, if it is not released yet.
-func (s *callEnv) release(id continuation.TurnID) {
-	if c := s.claim.Load(); c != nil && (s.session.key != "" || c.ending.Load() != nil) { // otherwise nobody else sees the claim
-		s.releaseAs(id, session.Ending{})
+func (e *callEnv) release(id continuation.TurnID) {
+	if c := e.claim.Load(); c != nil && (e.session.key != "" || c.ended.Load() != nil) { // otherwise nobody else sees the claim
+		e.releaseAs(id, session.Ended{})
 	}
 }
 
-// releaseAs releases the claim of a continuation with this ending.
-func (s *callEnv) releaseAs(id continuation.TurnID, e session.Ending) {
-	if c := s.claim.Load(); c != nil {
+// releaseAs releases the claim of a continuation that has ended.
+func (e *callEnv) releaseAs(id continuation.TurnID, ended session.Ended) {
+	if c := e.claim.Load(); c != nil {
 		c.stop()
-		s.releaseClaim(c, id, e)
+		e.releaseClaim(c, id, ended)
 	}
 }
 
-func (s *callEnv) releaseClaim(c *claim, id continuation.TurnID, e session.Ending) {
+func (e *callEnv) releaseClaim(c *claim, id continuation.TurnID, ended session.Ended) {
 	var answer storeAnswer
 	c.once.Do(func() {
-		if ending := c.ending.Load(); ending != nil {
-			e = *ending
+		if known := c.ended.Load(); known != nil {
+			ended = *known
 		}
-		held := weak.Make(c)
-		g := &giveBack{scope: s, id: id, token: c.token, ending: e, given: func() { s.mw.drain.remove(held) }}
+		ref := weak.Make(c)
+		g := &giveBack{env: e, id: id, token: c.token, ended: ended, given: func() { e.mw.drain.remove(ref) }}
 		answer = g.begin()
 	})
-	s.hasAnswered(id, answer) // outside once, because an observer may close the stream, which releases the claim too
+	e.hasAnswered(id, answer) // outside once, because an observer may close the stream, which releases the claim too
 }
 
 // hasAnswered reports how the store has answered.
-func (s *callEnv) hasAnswered(id continuation.TurnID, answer storeAnswer) {
-	s.session.report(s.cancel.caller, answer)
-	s.faultOnce(id, OpStore, answer.err)
+func (e *callEnv) hasAnswered(id continuation.TurnID, answer storeAnswer) {
+	e.session.reportAnswer(e.cancel.caller, answer)
+	e.faultOnce(id, OpStore, answer.err)
 }
 
 // maxGiveBacks bounds the tries to give a claim back, one every [breakTime]: together
@@ -109,17 +109,17 @@ const maxGiveBacks = 120
 // giveBack gives a claim back to the session. If the store fails it tries again, even
 // after the call has ended.
 type giveBack struct {
-	scope  *callEnv
-	id     continuation.TurnID
-	token  uint64
-	ending session.Ending
-	given  func() // called at the end, whether the claim was given back or not
-	tries  int
+	env   *callEnv
+	id    continuation.TurnID
+	token uint64
+	ended session.Ended
+	given func() // called at the end, whether the claim was given back or not
+	tries int
 }
 
 // begin makes the first try: now, or later if the call has already waited for the store.
 func (g *giveBack) begin() storeAnswer {
-	if g.scope.session.waited.isOver() {
+	if g.env.session.waited.isOver() {
 		g.later()
 		return storeAnswer{}
 	}
@@ -128,8 +128,9 @@ func (g *giveBack) begin() storeAnswer {
 
 func (g *giveBack) try() storeAnswer {
 	g.tries++
-	answer := g.scope.session.release(g.scope.cancel.ctx, g.tries == 1, func(s continuation.State) continuation.State {
-		return session.Release(s, g.token, g.ending)
+	callerWaits := g.tries == 1 // the others run on a timer
+	answer := g.env.session.release(g.env.cancel.ctx, callerWaits, func(s continuation.State) continuation.State {
+		return session.Release(s, g.token, g.ended)
 	})
 	if answer.err == nil || errors.Is(answer.err, session.ErrBadState) || g.tries == maxGiveBacks {
 		g.given()
@@ -140,26 +141,26 @@ func (g *giveBack) try() storeAnswer {
 }
 
 func (g *giveBack) later() {
-	g.scope.mw.options.clock.AfterFunc(breakTime, func() { g.scope.hasAnswered(g.id, g.try()) })
+	g.env.mw.options.clock.AfterFunc(breakTime, func() { g.env.hasAnswered(g.id, g.try()) })
 }
 
 // updateInUserTurn changes the session's state, unless a newer user turn has
 // begun or the store has failed before.
-func (s *callEnv) updateInUserTurn(id continuation.TurnID, f func(continuation.State) continuation.State) {
-	if s.session.failure != nil {
+func (e *callEnv) updateInUserTurn(id continuation.TurnID, f func(continuation.State) continuation.State) {
+	if e.session.failure != nil {
 		return // it was reported
 	}
-	err := s.session.updateDetached(s.cancel.ctx, s.withRelease(func(state continuation.State) continuation.State {
-		if state.UserTurn != s.session.userTurn {
+	err := e.session.updateDetached(e.cancel.ctx, e.withRelease(func(state continuation.State) continuation.State {
+		if state.UserTurn != e.session.userTurn {
 			return state
 		}
 		return f(state)
 	}))
 	if err != nil {
-		s.storeFailed(id, err)
+		e.storeFailed(id, err)
 		return
 	}
-	s.released()
+	e.released()
 }
 
 // drain holds what a Middleware must end before the program ends.
@@ -167,13 +168,13 @@ type drain struct {
 	begun context.Context // ends when Drain is called
 	stop  context.CancelFunc
 
-	mu    sync.Mutex
-	held  map[weak.Pointer[claim]]struct{} // the claims of abandoned calls are collected with them
-	empty chan struct{}                    // closed once held is empty; nil unless somebody waits
+	mu     sync.Mutex
+	claims map[weak.Pointer[claim]]struct{} // not released; those of abandoned calls are collected with them
+	empty  chan struct{}                    // closed once there are none; nil unless somebody waits
 }
 
 func newDrain() *drain {
-	d := &drain{held: make(map[weak.Pointer[claim]]struct{})}
+	d := &drain{claims: make(map[weak.Pointer[claim]]struct{})}
 	d.begun, d.stop = context.WithCancel(context.Background())
 	return d
 }
@@ -183,19 +184,19 @@ func (d *drain) hasBegun() bool { return d.begun.Err() != nil }
 
 // add notes that a claim is held.
 func (d *drain) add(c *claim) {
-	held := weak.Make(c)
-	runtime.AddCleanup(c, d.remove, held)
+	ref := weak.Make(c)
+	runtime.AddCleanup(c, d.remove, ref)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.held[held] = struct{}{}
+	d.claims[ref] = struct{}{}
 }
 
 // remove notes that a claim is not held any more.
-func (d *drain) remove(held weak.Pointer[claim]) {
+func (d *drain) remove(ref weak.Pointer[claim]) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.held, held)
-	if len(d.held) == 0 && d.empty != nil {
+	delete(d.claims, ref)
+	if len(d.claims) == 0 && d.empty != nil {
 		close(d.empty)
 		d.empty = nil
 	}
@@ -223,7 +224,7 @@ func (d *drain) emptied() <-chan struct{} {
 	if empty == nil {
 		empty = make(chan struct{})
 	}
-	if len(d.held) > 0 {
+	if len(d.claims) > 0 {
 		d.empty = empty
 	} else {
 		close(empty)
@@ -234,8 +235,8 @@ func (d *drain) emptied() <-chan struct{} {
 func (d *drain) all() (claims []*claim) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for held := range d.held {
-		if c := held.Value(); c != nil {
+	for ref := range d.claims {
+		if c := ref.Value(); c != nil {
 			claims = append(claims, c)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 // deadlinesOf returns the deadlines of a continuation that is about to be sent.
 func (c *Call) deadlinesOf(k *adapter.Continuation) *deadlines {
 	ctx := c.startTurn(scope.WithTurn(c.env.cancel.ctx, scope.TurnID(k.TurnID)))
-	return newDeadlines(ctx, c.env.mw.drain.begun, c.env.mw.options.clock, &c.env.session.rules.Limits, c.env.patience)
+	return newDeadlines(ctx, c.env.mw.drain.begun, c.env.mw.options.clock, &c.env.session.rules.Limits, c.env.timeouts)
 }
 
 // endContinuation releases the claim of a continuation, and says how it ended.
@@ -33,20 +33,20 @@ func (c *Call) endContinuation(err error) {
 	if asked && err == nil {
 		c.env.record(func(o *Outcome) { o.Worth.addAnswer(called) })
 	}
-	ending := session.Ending{
+	ended := session.Ended{
 		Answered: err == nil && !paused, Asked: asked,
 		Called: called && !c.env.hasShortLoop(), Tokens: c.tokensOf(r, err), Result: c.resultOf(err, called),
 		Unshown: err != nil && !c.decider.continued.shown, Refused: isRefusal(err),
 	}
-	if ending.Called && !r.otherCall {
-		ending.Calls = r.calls.identity()
+	if ended.Called && !r.otherCall {
+		ended.Calls = r.calls.identity()
 	}
 	if err == nil && !called {
-		c.env.releaseLater(ending) // a decision follows
+		c.env.releaseLater(ended) // a decision follows
 	} else {
-		c.env.releaseAs(t.TurnID, ending)
+		c.env.releaseAs(t.TurnID, ended)
 	}
-	c.env.mw.options.report.continuationEnded(c.env.cancel.caller, ContinuationEnded{
+	c.env.mw.options.reporter.continuationEnded(c.env.cancel.caller, ContinuationEnded{
 		TurnID: t.TurnID, Result: c.endedAs(err), ToolCalls: int(r.calls.others), Usage: r.usage(), Err: err,
 	})
 }
@@ -163,7 +163,7 @@ func (c *Call) newContinuation() *adapter.Continuation {
 		}
 	}
 	c.env.record(func(o *Outcome) { o.Attempts++ })
-	c.env.mw.options.report.started(c.env.cancel.caller, ContinuationStarted{TurnID: k.TurnID, Todo: k.Todo, Asks: c.decider.last.Asks, Prompt: text})
+	c.env.mw.options.reporter.started(c.env.cancel.caller, ContinuationStarted{TurnID: k.TurnID, Todo: k.Todo, Asks: c.decider.last.Asks, Prompt: text})
 	return k
 }
 
@@ -212,10 +212,10 @@ func (c *Call) continuationFailed(err error, showedCall bool) error {
 	return nil
 }
 
-// maxRetryPause is the longest pause that a provider may ask for before a
+// maxRetryDelay is the longest delay that a provider may ask for before a
 // continuation is sent once more. If it asks for a longer one, the answer ends,
 // because the caller would be shown nothing meanwhile.
-const maxRetryPause = 10 * time.Second
+const maxRetryDelay = 10 * time.Second
 
 // A continuation that fails before anything of it was shown is tried maxTries times in
 // all. Before the last try, carryon waits for lastTryIntervals times the interval between
@@ -234,12 +234,12 @@ func (c *Call) tryAgain(err error) bool {
 		return false
 	}
 	n.failure, n.notBefore = err, time.Time{}
-	pause := retryOf(err).After
+	delay := retryOf(err).After
 	if n.failed == maxTries-1 {
-		pause = max(pause, lastTryIntervals*c.env.session.rules.Limits.MinInterval)
+		delay = max(delay, lastTryIntervals*c.env.session.rules.Limits.MinInterval)
 	}
-	if pause > 0 {
-		n.notBefore = c.env.mw.options.clock.Now().Add(pause)
+	if delay > 0 {
+		n.notBefore = c.env.mw.options.clock.Now().Add(delay)
 	}
 	c.reminders.takeBack(&c.turn)
 	c.text.cut(n.text)
@@ -276,7 +276,7 @@ func mayRecover(err error) bool {
 		}
 	}
 	retry := retryOf(err)
-	return !retry.Never && retry.After <= maxRetryPause && isTransient(err)
+	return !retry.Never && retry.After <= maxRetryDelay && isTransient(err)
 }
 
 // retryOf returns what the provider says about another try.

@@ -35,14 +35,14 @@ type deadlines struct {
 
 // newDeadlines returns the deadlines of a continuation that is sent with a ctx
 // derived from ctx. It is cut when the program's ctx ends.
-func newDeadlines(ctx, program context.Context, clock Clock, limits *continuation.Limits, p *patience) *deadlines {
-	d := &deadlines{clock: clock, idle: p.within(limits.ResponseTimeout), heartbeat: p.heartbeat()}
+func newDeadlines(ctx, program context.Context, clock Clock, limits *continuation.Limits, t *callerTimeouts) *deadlines {
+	d := &deadlines{clock: clock, idle: t.within(limits.ResponseTimeout), heartbeat: t.heartbeat()}
 	d.ctx, d.cancel = context.WithCancelCause(ctx)
 	d.stop = context.AfterFunc(program, func() { d.cancel(ErrShutdown) })
-	if limit := p.untilFirst(limits.FirstByteTimeout); limit != continuation.Off {
+	if limit := t.untilFirst(limits.FirstByteTimeout); limit != continuation.Off {
 		d.firstByte = clock.AfterFunc(limit, func() { d.cancel(ErrFirstByteTimeout) })
 	}
-	if left, ok := p.left(); ok {
+	if left, ok := t.left(); ok {
 		d.caller = clock.AfterFunc(left-reserve(left), func() { d.cancel(ErrDeadlineNear) })
 	}
 	return d
@@ -54,9 +54,9 @@ func (d *deadlines) startIdle() {
 	switch {
 	case !d.began || d.idle == continuation.Off:
 	case d.silence == nil:
-		d.silence = d.clock.AfterFunc(d.patience(), func() { d.cancel(ErrResponseTimeout) })
+		d.silence = d.clock.AfterFunc(d.chunkTimeout(), func() { d.cancel(ErrResponseTimeout) })
 	default:
-		d.silence.Reset(d.patience())
+		d.silence.Reset(d.chunkTimeout())
 	}
 }
 
@@ -71,9 +71,9 @@ func (d *deadlines) stopIdle() {
 	d.stopTimers()
 }
 
-// patience returns how long the next chunk may take: the limit between chunks, or what
+// chunkTimeout returns how long the next chunk may take: the limit between chunks, or what
 // is left of maxWordless times that limit, if that is less.
-func (d *deadlines) patience() time.Duration {
+func (d *deadlines) chunkTimeout() time.Duration {
 	if left := d.idle - d.wordless/maxWordless; left < d.idle/maxWordless {
 		return maxWordless * left
 	}
@@ -119,84 +119,84 @@ func (d *deadlines) explain(err error) error {
 	return err
 }
 
-// patience is how long the caller waits for the answer. A nil one is unlimited.
-type patience struct {
-	clock      Clock
-	began      time.Time     // since when the caller has waited
-	deadline   time.Time     // of the whole answer; zero if there is none
-	silence    time.Duration // how long the caller waits for the next part; 0 is any time
-	quietSince time.Time     // when a turn came to its finish
-	firstTurn  time.Duration // what turn 1 took, once it has ended
+// callerTimeouts say how long the caller waits for the answer. A nil value is no limit.
+type callerTimeouts struct {
+	clock       Clock
+	began       time.Time     // since when the caller has waited
+	deadline    time.Time     // of the whole answer; zero if there is none
+	readTimeout time.Duration // how long the caller waits for the next part; 0 is any time
+	quietSince  time.Time     // when a turn came to its finish
+	firstTurn   time.Duration // what turn 1 took, once it has ended
 }
 
-// patienceOf returns the patience that the ctx and the request of a call express, nil
-// if neither does. It reads the clock only then, because that is a good part of what
+// callerTimeoutsOf returns the time-outs that the ctx and the request of a call have, nil
+// if neither has any. It reads the clock only then, because that is a good part of what
 // a call costs.
-func patienceOf(ctx context.Context, clock Clock, r *adapter.Request) *patience {
+func callerTimeoutsOf(ctx context.Context, clock Clock, r *adapter.Request) *callerTimeouts {
 	own, hasOwn := ctx.Deadline()
 	limit, hasLimit := scope.Deadline(ctx)
 	if !hasOwn && !hasLimit && r.Timeout <= 0 && r.ReadTimeout <= 0 {
 		return nil
 	}
-	p := &patience{clock: clock, began: clock.Now(), silence: max(r.ReadTimeout, 0)}
+	t := &callerTimeouts{clock: clock, began: clock.Now(), readTimeout: max(r.ReadTimeout, 0)}
 	if hasOwn {
-		p.endBy(own)
+		t.endBy(own)
 	}
 	if hasLimit {
-		p.endBy(limit)
+		t.endBy(limit)
 	}
 	if r.Timeout > 0 {
-		p.endBy(p.began.Add(r.Timeout))
+		t.endBy(t.began.Add(r.Timeout))
 	}
-	return p
+	return t
 }
 
 // endBy sets the deadline, unless there is an earlier one.
-func (p *patience) endBy(deadline time.Time) {
-	if p.deadline.IsZero() || deadline.Before(p.deadline) {
-		p.deadline = deadline
+func (t *callerTimeouts) endBy(deadline time.Time) {
+	if t.deadline.IsZero() || deadline.Before(t.deadline) {
+		t.deadline = deadline
 	}
 }
 
 // endFirstTurn says that the caller's own turn has ended.
-func (p *patience) endFirstTurn() {
-	if p != nil {
-		p.firstTurn = p.clock.Now().Sub(p.began)
+func (t *callerTimeouts) endFirstTurn() {
+	if t != nil {
+		t.firstTurn = t.clock.Now().Sub(t.began)
 	}
 }
 
 // startQuiet says that the caller is shown nothing for now: a turn has come to its
 // finish, which is held back.
-func (p *patience) startQuiet() {
-	if p != nil {
-		p.quietSince = p.clock.Now()
+func (t *callerTimeouts) startQuiet() {
+	if t != nil {
+		t.quietSince = t.clock.Now()
 	}
 }
 
 // hasTimeFor reports whether, after the wait, more time is left than turn 1 took, and
 // the caller's limit to a silence has not passed.
-func (p *patience) hasTimeFor(wait time.Duration) bool {
-	if left, ok := p.left(); ok && left-wait <= p.firstTurn {
+func (t *callerTimeouts) hasTimeFor(wait time.Duration) bool {
+	if left, ok := t.left(); ok && left-wait <= t.firstTurn {
 		return false
 	}
-	return p == nil || p.silence == 0 || p.untilFirst(p.silence) > max(wait, 1)
+	return t == nil || t.readTimeout == 0 || t.untilFirst(t.readTimeout) > max(wait, 1)
 }
 
 // left returns the time to the deadline, if there is one.
-func (p *patience) left() (time.Duration, bool) {
-	if p == nil || p.deadline.IsZero() {
+func (t *callerTimeouts) left() (time.Duration, bool) {
+	if t == nil || t.deadline.IsZero() {
 		return 0, false
 	}
-	return p.deadline.Sub(p.clock.Now()), true
+	return t.deadline.Sub(t.clock.Now()), true
 }
 
 // within returns a limit to a silence that is no longer than the caller's own limit.
 // It leaves some time to show the caller the end of the answer instead.
-func (p *patience) within(limit time.Duration) time.Duration {
-	if p == nil || p.silence == 0 {
+func (t *callerTimeouts) within(limit time.Duration) time.Duration {
+	if t == nil || t.readTimeout == 0 {
 		return limit
 	}
-	own := p.silence - reserve(p.silence)
+	own := t.readTimeout - reserve(t.readTimeout)
 	if limit == continuation.Off {
 		return own
 	}
@@ -205,20 +205,20 @@ func (p *patience) within(limit time.Duration) time.Duration {
 
 // untilFirst is within for the first part of a continuation: the caller's silence
 // began with the finish of the turn before.
-func (p *patience) untilFirst(limit time.Duration) time.Duration {
-	if p == nil || p.silence == 0 || p.quietSince.IsZero() {
+func (t *callerTimeouts) untilFirst(limit time.Duration) time.Duration {
+	if t == nil || t.readTimeout == 0 || t.quietSince.IsZero() {
 		return limit
 	}
-	return max(p.within(limit)-p.clock.Now().Sub(p.quietSince), 1)
+	return max(t.within(limit)-t.clock.Now().Sub(t.quietSince), 1)
 }
 
 // heartbeat returns how long the caller may be shown nothing before it gets a
 // heartbeat.
-func (p *patience) heartbeat() time.Duration {
-	if p == nil || p.silence == 0 {
+func (t *callerTimeouts) heartbeat() time.Duration {
+	if t == nil || t.readTimeout == 0 {
 		return heartbeatAfter
 	}
-	return min(heartbeatAfter, p.silence/3)
+	return min(heartbeatAfter, t.readTimeout/3)
 }
 
 // heartbeatAfter is the default for that time. Proxies cut connections that are idle

@@ -68,7 +68,7 @@ func (d *decider) goesOnAfter(ev *continuation.Evaluation) bool {
 // canSend reports whether a continuation could be sent at once if the decision were
 // taken now.
 func (d *decider) canSend() bool {
-	return d.env.mw.options.gate == nil && !d.env.session.rules.DryRun && !d.env.session.heldOut && !d.env.mw.drain.hasBegun() && d.askedPause() <= 0 && d.env.patience.hasTimeFor(0)
+	return d.env.mw.options.gate == nil && !d.env.session.rules.DryRun && !d.env.session.heldOut && !d.env.mw.drain.hasBegun() && d.retryDelay() <= 0 && d.env.timeouts.hasTimeFor(0)
 }
 
 // conclude reports an evaluation, and keeps it as the last one if another may follow.
@@ -81,14 +81,14 @@ func (d *decider) conclude(ev *continuation.Evaluation) {
 		cause = d.cause
 	}
 	d.env.record(func(o *Outcome) { o.decided(ev, d.turn.reader.finish, cause) })
-	if report := &d.env.mw.options.report; len(report.observers) > 0 { // the event is too large to make it for nobody
-		report.decided(d.env.cancel.caller, Decision{TurnID: d.turn.TurnID, Evaluation: *ev, DryRun: d.env.session.rules.DryRun, Holdout: d.env.session.heldOut, Err: cause})
+	if reporter := &d.env.mw.options.reporter; len(reporter.observers) > 0 { // the event is too large to make it for nobody
+		reporter.decided(d.env.cancel.caller, Decision{TurnID: d.turn.TurnID, Evaluation: *ev, DryRun: d.env.session.rules.DryRun, Holdout: d.env.session.heldOut, Err: cause})
 	}
 	if ev.Reason == continuation.ReasonBrokeOff {
 		d.cancelled()
 	}
 	if ev.Reason.Exhausted() {
-		d.env.mw.options.report.exhausted(d.env.cancel.caller, Exhausted{TurnID: d.turn.TurnID, Reason: ev.Reason})
+		d.env.mw.options.reporter.exhausted(d.env.cancel.caller, Exhausted{TurnID: d.turn.TurnID, Reason: ev.Reason})
 	}
 }
 
@@ -251,7 +251,7 @@ func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Ev
 	switch {
 	case err != nil:
 		if ev.Continue && claims { // the store may have saved the claim in spite of the error
-			g := &giveBack{scope: d.env, id: d.turn.TurnID, token: token, given: func() {}}
+			g := &giveBack{env: d.env, id: d.turn.TurnID, token: token, given: func() {}}
 			d.env.hasAnswered(d.turn.TurnID, g.begin())
 		}
 		if d.env.cancel.hasEnded() { // the error is the caller's doing
@@ -335,8 +335,8 @@ func (d *decider) next() (bool, error) {
 			d.refuse(continuation.ReasonShutdown)
 			return false, nil
 		}
-		wait := max(d.last.Wait, d.askedPause())
-		if !d.env.patience.hasTimeFor(wait) {
+		wait := max(d.last.Wait, d.retryDelay())
+		if !d.env.timeouts.hasTimeFor(wait) {
 			d.refuse(continuation.ReasonDeadline)
 			return false, nil
 		}
@@ -355,7 +355,7 @@ func (d *decider) next() (bool, error) {
 			}
 			continue
 		}
-		if !d.passesGate() || !d.commit() {
+		if !d.gateAllows() || !d.commit() {
 			return false, nil
 		}
 	}
@@ -369,7 +369,7 @@ func (d *decider) nextID() continuation.TurnID {
 }
 
 // passesGate asks the program's gate, if it has one.
-func (d *decider) passesGate() bool {
+func (d *decider) gateAllows() bool {
 	gate := d.env.mw.options.gate
 	if gate == nil {
 		return true
@@ -491,7 +491,7 @@ func (d *decider) putList(in *continuation.Input) {
 // tools.
 func (d *decider) mayAsk() bool {
 	request := &d.env.request
-	if !d.env.mw.options.asks || !errors.Is(d.list.err, todo.ErrNoList) || request.history == nil || !request.offersTools() {
+	if !d.env.mw.options.closingQuestion || !errors.Is(d.list.err, todo.ErrNoList) || request.history == nil || !request.offersTools() {
 		return false
 	}
 	for entry := range request.history {
@@ -524,7 +524,7 @@ func (d *decider) readTodos() {
 	list.turn, list.work = d.turn.Turn, d.list.work
 	d.list = &list
 	if took, timed := watch.read(); timed {
-		d.env.mw.options.report.todosRead(d.env.cancel.caller, TodosRead{TurnID: d.turn.TurnID, Took: took, Todos: len(list.todos), Err: list.failure()})
+		d.env.mw.options.reporter.todosRead(d.env.cancel.caller, TodosRead{TurnID: d.turn.TurnID, Took: took, Todos: len(list.todos), Err: list.failure()})
 	}
 	ended := d.env.cancel.hasEnded()
 	if !ended {
@@ -545,7 +545,7 @@ func (d *decider) sourceAnswered(late bool) {
 	case late:
 		_ = breaker.open(d.env.mw.options.clock, nil) // every missing list is reported
 	case breaker.close():
-		d.env.mw.options.report.recovered(d.env.cancel.caller, Recovered{Op: OpTodos})
+		d.env.mw.options.reporter.recovered(d.env.cancel.caller, Recovered{Op: OpTodos})
 	}
 }
 
@@ -576,8 +576,8 @@ func (d *decider) listScope(scope continuation.Reason) continuation.Reason {
 	return reason
 }
 
-// askedPause returns what is left of the pause that the provider has asked for.
-func (d *decider) askedPause() time.Duration {
+// retryDelay returns what is left of the delay that the provider has asked for.
+func (d *decider) retryDelay() time.Duration {
 	if d.continued == nil || d.continued.notBefore.IsZero() {
 		return 0
 	}

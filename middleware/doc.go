@@ -22,9 +22,10 @@
 // with the four methods of package adapter. An adapter fills in a request, gives it
 // to [Middleware.Begin], and gives the [Call] to [NewStream] (a stream that is
 // pulled), to [Unary] (a whole answer), or to Unary with a [Filter] (a whole answer,
-// streamed through a callback). Only adapters need Begin, Call, NewStream, [Stream],
-// [Relay], Unary, NewFilter, Filter and [TurnFilter]. The package example adapts a
-// made-up SDK; carryontest.TestDialect checks a dialect.
+// streamed through a callback). Only adapters need Begin, [Middleware.Pass],
+// [Middleware.AttachesReminders], Call, NewStream, [Stream], [Relay], Unary,
+// NewFilter, Filter and [TurnFilter]. The package example adapts a made-up SDK;
+// carryontest.TestDialect checks a dialect.
 //
 // The engine starts no goroutine: the consumer of a stream drives it. It keeps one
 // copy of the text of each call that it may continue.

@@ -27,7 +27,7 @@ type callEnv struct {
 
 	observed *observation // nil without observers
 
-	patience *patience // of the caller; nil if it is unlimited
+	timeouts *callerTimeouts // of the caller; nil if it is unlimited
 
 	callbacks *callbacks // that are filtered; nil for none
 
@@ -37,30 +37,30 @@ type callEnv struct {
 
 // interruption returns the error with which the caller, or a callback that failed,
 // ended the call, or nil.
-func (s *callEnv) interruption() error {
-	if err := s.callbacks.failure(); err != nil {
+func (e *callEnv) interruption() error {
+	if err := e.callbacks.failure(); err != nil {
 		return err
 	}
-	return s.cancel.interruption()
+	return e.cancel.interruption()
 }
 
 // fault reports a failure that does not cost the caller the answer.
-func (s *callEnv) fault(id continuation.TurnID, op Op, err error) {
-	s.mw.options.report.failed(s.cancel.caller, Failed{TurnID: id, Op: op, Err: err})
+func (e *callEnv) fault(id continuation.TurnID, op Op, err error) {
+	e.mw.options.reporter.failed(e.cancel.caller, Failed{TurnID: id, Op: op, Err: err})
 }
 
 // faultOnce is fault for the store and the background tasks, whose failures are
 // reported once, until they work again.
-func (s *callEnv) faultOnce(id continuation.TurnID, op Op, err error) {
+func (e *callEnv) faultOnce(id continuation.TurnID, op Op, err error) {
 	if err != nil && isNews(err) {
-		s.fault(id, op, err)
+		e.fault(id, op, err)
 	}
 }
 
 // storeFailed reports a failure of the store, after which nothing is continued.
-func (s *callEnv) storeFailed(id continuation.TurnID, err error) {
-	s.session.failure = err
-	s.faultOnce(id, OpStore, err)
+func (e *callEnv) storeFailed(id continuation.TurnID, err error) {
+	e.session.failure = err
+	e.faultOnce(id, OpStore, err)
 }
 
 // storeReason returns the reason for not continuing a call whose store has failed with err.
@@ -73,29 +73,29 @@ func storeReason(err error) continuation.Reason {
 
 // hasShortLoop reports whether the call may have only one continuation in a row; see
 // [adapter.Request].ShortLoop.
-func (s *callEnv) hasShortLoop() bool { return s.request.shortLoop && !s.session.rules.attemptsSet }
+func (e *callEnv) hasShortLoop() bool { return e.request.shortLoop && !e.session.rules.attemptsSet }
 
 // firstOutcome is the outcome of a call that has only begun.
-func (s *callEnv) firstOutcome() Outcome {
-	return Outcome{Session: s.session.name(), Turns: 1, DryRun: s.session.rules.DryRun, Holdout: s.session.heldOut}
+func (e *callEnv) firstOutcome() Outcome {
+	return Outcome{Session: e.session.name(), Turns: 1, DryRun: e.session.rules.DryRun, Holdout: e.session.heldOut}
 }
 
 // record changes the outcome.
-func (s *callEnv) record(f func(*Outcome)) { s.outcomeCell().edit(f) }
+func (e *callEnv) record(f func(*Outcome)) { e.outcomeCell().edit(f) }
 
 // outcomeCell returns the cell that holds the outcome, and makes it if necessary.
-func (s *callEnv) outcomeCell() *outcomeCell {
-	if s.outcome.Load() == nil {
-		s.outcome.Store(&outcomeCell{o: s.firstOutcome()})
+func (e *callEnv) outcomeCell() *outcomeCell {
+	if e.outcome.Load() == nil {
+		e.outcome.Store(&outcomeCell{o: e.firstOutcome()})
 	}
-	return s.outcome.Load()
+	return e.outcome.Load()
 }
 
 // evaluate decides as [continuation.Evaluate] does, except that it continues no call
 // of the control group. It does not wait for the interval there either.
-func (s *callEnv) evaluate(in continuation.Input) continuation.Evaluation {
+func (e *callEnv) evaluate(in continuation.Input) continuation.Evaluation {
 	ev := continuation.Evaluate(in)
-	if s.session.heldOut && (ev.Continue || ev.Reason == continuation.ReasonTooSoon) {
+	if e.session.heldOut && (ev.Continue || ev.Reason == continuation.ReasonTooSoon) {
 		ev.Continue, ev.Reason, ev.Wait = false, continuation.ReasonHoldout, 0
 	}
 	return ev
@@ -103,20 +103,20 @@ func (s *callEnv) evaluate(in continuation.Input) continuation.Evaluation {
 
 // withRequest returns ctx with what a todo source may read of the request: the
 // conversation and the names of the tools.
-func (s *callEnv) withRequest(ctx context.Context) context.Context {
-	if s.request.history != nil {
-		ctx = todo.WithConversation(ctx, adapter.Calls(s.request.history))
+func (e *callEnv) withRequest(ctx context.Context) context.Context {
+	if e.request.history != nil {
+		ctx = todo.WithConversation(ctx, adapter.Calls(e.request.history))
 	}
-	if s.request.toolNames != nil {
-		ctx = todo.WithTools(ctx, s.request.toolNames.ToolNames)
+	if e.request.toolNames != nil {
+		ctx = todo.WithTools(ctx, e.request.toolNames.ToolNames)
 	}
 	return ctx
 }
 
 // hasWrittenList reports whether the session has written the list in the user turn of
 // the call, as far as this process knows.
-func (s *callEnv) hasWrittenList() bool {
-	return s.session.touched || s.session.name() != "" && s.mw.source.writings.isIn(s.session.name(), s.session.userTurn)
+func (e *callEnv) hasWrittenList() bool {
+	return e.session.touched || e.session.name() != "" && e.mw.source.writings.isIn(e.session.name(), e.session.userTurn)
 }
 
 // traits are the parts of a request that are needed until the end of its call.

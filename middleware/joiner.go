@@ -190,7 +190,7 @@ func (j *joiner[C]) releaseHeld() {
 func (j *joiner[C]) finish(c *C) {
 	reader, dialect, out := j.reader(), j.writer.dialect, j.output()
 	j.call.env.observed.finished()
-	j.call.env.patience.startQuiet()
+	j.call.env.timeouts.startQuiet()
 	j.call.endReading()
 	if reader.saysNothingOpen() {
 		j.leaveOut()
@@ -272,7 +272,7 @@ func (j *joiner[C]) sourceEnded(err error) {
 func (j *joiner[C]) endWithoutFinish() {
 	reader, out := j.reader(), j.output()
 	reader.nextChunk()
-	j.call.env.patience.startQuiet()
+	j.call.env.timeouts.startQuiet()
 	j.call.endReading()
 	if reader.saysNothingOpen() {
 		j.leaveOut()
@@ -378,8 +378,8 @@ func (j *joiner[C]) openTurn(k *adapter.Continuation) {
 // continuationFailed sends a failed continuation once more, if the consumer was shown
 // nothing of it and another try may succeed. Otherwise it ends the call: the answer
 // ends as the last good turn did, or with an error if the caller ended the call or
-// saw part of a tool call. Report is the chunk that the failure was read from, or nil.
-func (j *joiner[C]) continuationFailed(err error, report *C) {
+// saw part of a tool call. From is the chunk that the failure was read from, or nil.
+func (j *joiner[C]) continuationFailed(err error, from *C) {
 	j.closeSource()
 	j.call.endTurn(err)
 	j.writer.dialect.EndTurn(false)
@@ -398,8 +398,8 @@ func (j *joiner[C]) continuationFailed(err error, report *C) {
 	case interrupted == nil:
 		j.endAnswer()
 	default:
-		if report != nil && j.call.env.interruption() == nil {
-			j.appendShown(report, &adapter.Edit{Part: adapter.TurnError, Continuation: true})
+		if from != nil && j.call.env.interruption() == nil {
+			j.appendShown(from, &adapter.Edit{Part: adapter.TurnError, Continuation: true})
 		}
 		j.stop(interrupted)
 	}
@@ -622,9 +622,9 @@ func (j *joiner[C]) addRewritten(e *rewrittenEnding[C], c *C) bool {
 
 // breakOffTail ends a turn that broke off after its finish. A turn whose ending is
 // rewritten counts as ended, but is not continued. If it had gone on with a call, the
-// call may be cut in half, and the turn has failed. Report is the chunk that the
+// call may be cut in half, and the turn has failed. From is the chunk that the
 // failure was read from, or nil.
-func (j *joiner[C]) breakOffTail(err error, report *C) {
+func (j *joiner[C]) breakOffTail(err error, from *C) {
 	fault := err
 	if errors.Is(err, io.EOF) {
 		fault = io.ErrUnexpectedEOF
@@ -640,7 +640,7 @@ func (j *joiner[C]) breakOffTail(err error, report *C) {
 		halfCall := e.goesOn && j.reader().showedCall()
 		switch {
 		case e.continuation && (halfCall || j.call.env.interruption() != nil):
-			j.continuationFailed(fault, report)
+			j.continuationFailed(fault, from)
 		case halfCall:
 			j.call.breakOff(fault)
 			j.endSingleTurn(fault)

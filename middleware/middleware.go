@@ -100,7 +100,7 @@ func (mw *Middleware) session(ctx context.Context) string {
 	}
 	var session string
 	if err := guard.Run(func() error { session = key(ctx); return nil }); err != nil {
-		mw.options.report.failed(ctx, Failed{Op: OpSessionKey, Err: err})
+		mw.options.reporter.failed(ctx, Failed{Op: OpSessionKey, Err: err})
 		return ""
 	}
 	return scope.Name(session)
@@ -136,7 +136,7 @@ func (mw *Middleware) Pass(ctx context.Context, reason continuation.Reason) {
 	if scope.InLayer(ctx) {
 		return
 	}
-	mw.explainPassed(ctx, nil, reason)
+	mw.explainLeftAlone(ctx, nil, reason)
 	outcomes := capture(ctx)
 	if outcomes == nil {
 		return
@@ -144,9 +144,9 @@ func (mw *Middleware) Pass(ctx context.Context, reason continuation.Reason) {
 	outcomes.add(mw.outcomeOf(mw.session(ctx), reason))
 }
 
-// passed reports a call that carryon leaves alone, and returns its outcome. If the
+// leaveAlone reports a call that carryon leaves alone, and returns its outcome. If the
 // call runs inside another layer, that layer reports it.
-func (mw *Middleware) passed(ctx context.Context, r *adapter.Request, reason continuation.Reason) Outcome {
+func (mw *Middleware) leaveAlone(ctx context.Context, r *adapter.Request, reason continuation.Reason) Outcome {
 	id := continuation.TurnID{Session: mw.session(ctx), Turn: 1}
 	ev := continuation.Evaluate(continuation.Input{Settings: mw.options.settings.local(id.Session), Scope: reason})
 	outcome := mw.outcomeOf(id.Session, ev.Reason)
@@ -156,9 +156,9 @@ func (mw *Middleware) passed(ctx context.Context, r *adapter.Request, reason con
 	if ev.Reason == continuation.ReasonSuppressed {
 		r = nil // which adapters need not have read
 	}
-	mw.explainPassed(ctx, r, ev.Reason)
-	mw.options.report.decided(ctx, Decision{TurnID: id, Evaluation: ev, DryRun: outcome.DryRun, Holdout: outcome.Holdout})
-	mw.options.report.callEnded(ctx, CallEnded{TurnID: id, Outcome: outcome})
+	mw.explainLeftAlone(ctx, r, ev.Reason)
+	mw.options.reporter.decided(ctx, Decision{TurnID: id, Evaluation: ev, DryRun: outcome.DryRun, Holdout: outcome.Holdout})
+	mw.options.reporter.callEnded(ctx, CallEnded{TurnID: id, Outcome: outcome})
 	if outcomes := capture(ctx); outcomes != nil {
 		outcomes.add(outcome)
 	}

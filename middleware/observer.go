@@ -213,8 +213,8 @@ type stopwatch struct {
 
 // watchIf starts a stopwatch if an observer wants to know.
 func (o *options) watchIf(wants func(*Observer) bool) stopwatch {
-	for i := range o.report.observers {
-		if wants(&o.report.observers[i]) {
+	for i := range o.reporter.observers {
+		if wants(&o.reporter.observers[i]) {
 			return stopwatch{o.clock, o.clock.Now()}
 		}
 	}

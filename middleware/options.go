@@ -27,10 +27,10 @@ type Option func(*options)
 // options are what the program has set. The zero value of a field is
 // its default, except where newOptions sets one.
 type options struct {
-	report  reporter
-	logger  *slog.Logger // nil for none
-	content bool         // whether texts may be logged
-	clock   clock.Clock
+	reporter reporter
+	logger   *slog.Logger // nil for none
+	content  bool         // whether texts may be logged
+	clock    clock.Clock
 
 	rules     Rules // with which the Middleware begins
 	templates continuation.Templates
@@ -43,9 +43,9 @@ type options struct {
 	store      session.Store   // on the engine; nil for none
 
 	// Which calls are continued, if any.
-	toolless bool
-	asks     bool // whether anything is open, where there is no list
-	gate     func(context.Context, NextTurn) error
+	toolless        bool
+	closingQuestion bool // whether anything is open, where there is no list
+	gate            func(context.Context, NextTurn) error
 
 	policy    pause.Policy // nil for the default
 	notice    pause.Notice
@@ -85,8 +85,8 @@ func newOptions(opts []Option) (options, *callRules) {
 	o.summaryInSystem = summaryInSystem(o.tasks)
 	if o.logger != nil {
 		log := &eventLog{logger: o.logger, content: o.content}
-		o.report.logFailed = log.failed
-		o.report.observers = append(o.report.observers, log.observer())
+		o.reporter.logFailed = log.failed
+		o.reporter.observers = append(o.reporter.observers, log.observer())
 	}
 	return o, rules
 }
@@ -202,7 +202,7 @@ func WithGate(gate func(context.Context, NextTurn) error) Option {
 //
 // It is for agents that keep no todo list. It costs them a request for each user turn.
 func WithClosingQuestion() Option {
-	return func(o *options) { o.asks = true }
+	return func(o *options) { o.closingQuestion = true }
 }
 
 // WithSessionKey sets the function that names the session of a call, in place of
@@ -216,7 +216,7 @@ func WithSessionKey(key func(context.Context) string) Option {
 
 // WithObserver adds an observer. Several are called in the order given.
 func WithObserver(observer Observer) Option {
-	return func(o *options) { o.report.observers = append(o.report.observers, observer) }
+	return func(o *options) { o.reporter.observers = append(o.reporter.observers, observer) }
 }
 
 // WithLogger logs what happens: turns and decisions at debug; pauses and the requests

@@ -71,7 +71,7 @@ func (p *pauses) reject(r *rejection) bool {
 		return false
 	}
 	p.decider.rejected = true
-	p.decider.env.mw.options.report.pauseRejected(p.decider.env.cancel.caller, PauseRejected{TurnID: p.decider.turn.TurnID, Reason: pause.Shown(r.reason), Err: r.err})
+	p.decider.env.mw.options.reporter.pauseRejected(p.decider.env.cancel.caller, PauseRejected{TurnID: p.decider.turn.TurnID, Reason: pause.Shown(r.reason), Err: r.err})
 	return true
 }
 
@@ -94,7 +94,7 @@ func (p *pauses) pause(reason string) {
 	}
 	p.result = &result
 	p.decider.env.record(func(o *Outcome) { o.Reason, o.Paused = continuation.ReasonPaused, &result })
-	p.decider.env.mw.options.report.paused(p.decider.env.cancel.caller, Paused{TurnID: p.decider.turn.TurnID, Result: result})
+	p.decider.env.mw.options.reporter.paused(p.decider.env.cancel.caller, Paused{TurnID: p.decider.turn.TurnID, Result: result})
 	if p.decider.turn.Session == "" || p.decider.env.session.rules.DryRun {
 		return
 	}
@@ -148,11 +148,11 @@ func rejectionText(err error) string {
 // pauseReason returns the reason of the turn's pause, what is wrong with it, and
 // whether there is a pause.
 func (t *turn) pauseReason(policy pause.Policy) (reason string, err error, ok bool) { //nolint:revive // err is a result among others
-	if call := t.reader.calls.pause(); call != nil {
+	if call := t.reader.calls.pauseCall(); call != nil {
 		reason, err = pause.Parse(string(call.arguments), policy)
 		return reason, err, true
 	}
-	if printed := t.reader.pause; printed != nil {
+	if printed := t.reader.pauseReason; printed != nil {
 		reason, err = pause.Judge(*printed, policy)
 		return reason, err, true
 	}
@@ -162,7 +162,7 @@ func (t *turn) pauseReason(policy pause.Policy) (reason string, err error, ok bo
 // pauseAnswer returns the call of todo_pause that a continuation answers, or nil if
 // the model printed it.
 func (t *turn) pauseAnswer() *adapter.PauseAnswer {
-	call := t.reader.calls.pause()
+	call := t.reader.calls.pauseCall()
 	if call == nil {
 		return nil
 	}

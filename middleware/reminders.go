@@ -198,7 +198,7 @@ func (r *reminders) settle(t *turn) {
 		}
 		r.settleDelivery(t, begun.delivery, outcome)
 		if tasks := begun.delivery.Tasks; len(tasks) > 0 {
-			r.env.mw.options.report.delivered(r.env.cancel.caller, ReminderDelivered{TurnID: begun.id, Tasks: tasks})
+			r.env.mw.options.reporter.delivered(r.env.cancel.caller, ReminderDelivered{TurnID: begun.id, Tasks: tasks})
 		}
 	}
 	r.begun = nil
@@ -219,30 +219,30 @@ func (r *reminders) settleDelivery(t *turn, d *asynctask.Delivery, outcome async
 
 // askTasks asks the background tasks a question. Tasks that are asked over a network
 // share the time limit of the store, and are not asked for some seconds after a failure.
-func (s *callEnv) askTasks(ctx context.Context, question func(context.Context) error) error {
-	if !s.mw.options.sharedTasks {
+func (e *callEnv) askTasks(ctx context.Context, question func(context.Context) error) error {
+	if !e.mw.options.sharedTasks {
 		return question(ctx)
 	}
-	if s.session.waited.isOver() || !s.mw.tasksBreaker.allows(s.mw.options.clock) {
+	if e.session.waited.isOver() || !e.mw.tasksBreaker.allows(e.mw.options.clock) {
 		return ErrTasksSkipped
 	}
-	return s.askSharedTasks(ctx, question)
+	return e.askSharedTasks(ctx, question)
 }
 
-func (s *callEnv) askSharedTasks(ctx context.Context, question func(context.Context) error) error {
-	limited, done := s.session.limitWait(ctx)
+func (e *callEnv) askSharedTasks(ctx context.Context, question func(context.Context) error) error {
+	limited, done := e.session.limitWait(ctx)
 	defer done()
 	err := question(limited)
 	switch {
 	case err == nil:
-		if s.mw.tasksBreaker.close() {
-			s.mw.options.report.recovered(ctx, Recovered{Op: OpTasks})
+		if e.mw.tasksBreaker.close() {
+			e.mw.options.reporter.recovered(ctx, Recovered{Op: OpTasks})
 		}
 	case ctx.Err() == nil: // else it is the caller's doing
 		if limited.Err() != nil {
-			s.session.waited.end()
+			e.session.waited.end()
 		}
-		err = s.mw.tasksBreaker.open(s.mw.options.clock, err)
+		err = e.mw.tasksBreaker.open(e.mw.options.clock, err)
 	}
 	return err
 }

@@ -76,21 +76,21 @@ const loopPrefix = "\x00loop/"
 
 // sessionHandle is a call's handle on the state of its session.
 type sessionHandle struct {
-	store      *sessionStore
-	rules      *callRules
-	key        string                 // of the state in the store; "" if the call itself holds the state
-	local      *continuation.State    // the state, if the call holds it and has changed it
-	pretended  *arrival               // the arrival that a dry run does not store
-	userTurn   int                    // the number of the call's user turn
-	failure    error                  // of the store; nil if it has not failed
-	registered bool                   // the store has registered the user turn
-	wrote      bool                   // it was a new one
-	overrides  continuation.Overrides // of the state when last seen
-	barred     bool                   // that state rules a continuation out, whatever the list
-	touched    bool                   // in that state, the model has written the list in this user turn
-	denied     bool                   // in that state, a pause that only asked for leave was rejected
-	heldOut    bool                   // it belongs to the control group of [WithHoldout]
-	waited     storeWait
+	store       *sessionStore
+	rules       *callRules
+	key         string                 // of the state in the store; "" if the call itself holds the state
+	local       *continuation.State    // the state, if the call holds it and has changed it
+	pretended   *arrival               // the arrival that a dry run does not store
+	userTurn    int                    // the number of the call's user turn
+	failure     error                  // of the store; nil if it has not failed
+	registered  bool                   // the store has registered the user turn
+	newUserTurn bool                   // it was a new one
+	overrides   continuation.Overrides // of the state when last seen
+	barred      bool                   // that state rules a continuation out, whatever the list
+	touched     bool                   // in that state, the model has written the list in this user turn
+	denied      bool                   // in that state, a pause that only asked for leave was rejected
+	heldOut     bool                   // it belongs to the control group of [WithHoldout]
+	waited      storeWait
 }
 
 // keyOf returns the key of a request's session. Without a session name, a tool loop
@@ -155,7 +155,7 @@ func (h *sessionHandle) registerUserTurn(ctx context.Context, r *adapter.Request
 	register := func(s continuation.State) continuation.State {
 		before := s.UserTurn
 		s = arrives.register(s)
-		h.userTurn, h.registered, h.wrote = s.UserTurn, true, s.UserTurn != before && !h.isLoop()
+		h.userTurn, h.registered, h.newUserTurn = s.UserTurn, true, s.UserTurn != before && !h.isLoop()
 		h.saw(s)
 		return s
 	}
@@ -293,7 +293,7 @@ func (h *sessionHandle) inStoreTime(ctx context.Context, f func(context.Context)
 		return ErrStoreSkipped
 	}
 	answer := h.askStore(ctx, f)
-	h.report(ctx, answer)
+	h.reportAnswer(ctx, answer)
 	return answer.err
 }
 
@@ -316,12 +316,12 @@ type storeAnswer struct {
 }
 
 // report tells the observers of an answer. It runs outside every lock.
-func (h *sessionHandle) report(ctx context.Context, a storeAnswer) {
+func (h *sessionHandle) reportAnswer(ctx context.Context, a storeAnswer) {
 	if a.timed {
-		h.store.options.report.storeAnswered(ctx, StoreAnswered{Session: h.name(), Took: a.took, Err: a.err})
+		h.store.options.reporter.storeAnswered(ctx, StoreAnswered{Session: h.name(), Took: a.took, Err: a.err})
 	}
 	if a.recovered {
-		h.store.options.report.recovered(ctx, Recovered{Op: OpStore})
+		h.store.options.reporter.recovered(ctx, Recovered{Op: OpStore})
 	}
 }
 

@@ -1,7 +1,6 @@
 package middleware
 
 import (
-	"io"
 	"sync"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -61,8 +60,6 @@ func (s *Stream[C]) next() (C, error) {
 			j.readTail()
 		case continuing:
 			j.sendNext()
-		case ended:
-			j.stop(io.EOF)
 		}
 	}
 }

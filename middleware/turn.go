@@ -40,10 +40,10 @@ func (t *turn) next(attempt int, watched, printable bool) turn {
 // textEnd returns how the text of the turn ends. It reads the text once.
 func (t *turn) textEnd() continuation.TurnEnd {
 	r := &t.reader
-	if !r.endingRead {
-		r.endingRead, r.ending = true, endOf(t.text())
+	if !r.textEndKnown {
+		r.textEndKnown, r.textEnd = true, endOf(t.text())
 	}
-	return r.ending
+	return r.textEnd
 }
 
 func endOf(text []byte) continuation.TurnEnd {

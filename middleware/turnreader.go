@@ -16,27 +16,27 @@ import (
 
 // turnReader is the [adapter.TurnReader] of a turn: what was read of the turn so far.
 type turnReader struct {
-	text        turnText
-	calls       tracker
-	pause       *string // the reason of a pause that was printed, or that the adapter read
-	chunk       added
-	first       bool // the turn is the caller's own
-	otherCall   bool // the adapter reported a call that Call cannot express
-	refused     bool
-	unknown     bool // there was content that the dialect does not know
-	signed      bool // there was signed reasoning
-	manyChoices bool
-	late        bool                 // more came after the finish
-	done        bool                 // the provider has said that the turn is over
-	ended       bool                 // nothing more is read
-	wroteList   bool                 // a tool that writes the list was called
-	endingRead  bool                 // ending is set
-	reply       prompt.Reply         // what the turn answers to the closing question, if it does
-	ending      continuation.TurnEnd // how the text ends
-	totals      adapter.UsageShown   // which usage of the answer so far its chunks may show
-	finish      string
-	err         error
-	reported    *adapter.Usage // nil until usage is reported, mostly at the end
+	text         turnText
+	calls        tracker
+	pauseReason  *string // the reason of a pause that was printed, or that the adapter read
+	chunk        added
+	first        bool // the turn is the caller's own
+	otherCall    bool // the adapter reported a call that Call cannot express
+	refused      bool
+	unknown      bool // there was content that the dialect does not know
+	signed       bool // there was signed reasoning
+	manyChoices  bool
+	late         bool                 // more came after the finish
+	done         bool                 // the provider has said that the turn is over
+	ended        bool                 // nothing more is read
+	wroteList    bool                 // a tool that writes the list was called
+	textEndKnown bool                 // ending is set
+	reply        prompt.Reply         // what the turn answers to the closing question, if it does
+	textEnd      continuation.TurnEnd // how the text ends
+	totals       adapter.UsageShown   // which usage of the answer so far its chunks may show
+	finish       string
+	err          error
+	lastUsage    *adapter.Usage // nil until usage is reported, mostly at the end
 
 	source *todoSource // says which tools write the list; nil if that does not matter
 }
@@ -68,7 +68,7 @@ func (a *added) speaks() bool {
 }
 
 // paused reports whether the model wants to pause.
-func (r *turnReader) paused() bool { return r.calls.pause() != nil || r.pause != nil }
+func (r *turnReader) paused() bool { return r.calls.pauseCall() != nil || r.pauseReason != nil }
 
 // clone returns a copy that outlives the next chunk.
 func (a added) clone() added {
@@ -153,7 +153,7 @@ func (r *turnReader) Call(index int, id, name, arguments string) {
 	r.chunk.calls = append(r.chunk.calls, fragment{call: call, empty: id == "" && name == "" && arguments == ""})
 	if r.calls.others > 0 && r.text.printable {
 		// Once a turn calls tools, a printed pause no longer counts.
-		r.text.printable, r.pause = false, nil
+		r.text.printable, r.pauseReason = false, nil
 		r.show(r.text.printed.Release())
 	}
 }
@@ -161,7 +161,7 @@ func (r *turnReader) Call(index int, id, name, arguments string) {
 // Pause implements [adapter.TurnReader].
 func (r *turnReader) Pause(reason string) {
 	if r.text.printable {
-		r.pause = &reason
+		r.pauseReason = &reason
 	}
 }
 
@@ -229,18 +229,18 @@ func (r *turnReader) Size(bytes int) { r.chunk.size += bytes }
 // Usage implements [adapter.TurnReader].
 func (r *turnReader) Usage(u adapter.Usage) {
 	r.chunk.usage = true
-	if r.reported == nil {
-		r.reported = new(adapter.Usage)
+	if r.lastUsage == nil {
+		r.lastUsage = new(adapter.Usage)
 	}
-	*r.reported = u
+	*r.lastUsage = u
 }
 
 // usage returns the usage of the turn as last reported.
 func (r *turnReader) usage() adapter.Usage {
-	if r.reported == nil {
+	if r.lastUsage == nil {
 		return adapter.Usage{}
 	}
-	return *r.reported
+	return *r.lastUsage
 }
 
 // Fail implements [adapter.TurnReader].
@@ -280,14 +280,14 @@ func (r *turnReader) end() {
 	r.text.printable = false
 	if r.showedCall() {
 		r.show(r.text.printed.Release())
-		r.pause = nil
+		r.pauseReason = nil
 		return
 	}
 	reason, ok, rest := r.text.printed.End()
 	r.show(rest)
-	if ok && r.pause == nil {
+	if ok && r.pauseReason == nil {
 		printed := reason // a copy, so that only turns with a pause allocate
-		r.pause = &printed
+		r.pauseReason = &printed
 	}
 }
 
@@ -649,8 +649,8 @@ func (t *tracker) decideOpen() {
 	}
 }
 
-// pause returns the first call of todo_pause.
-func (t *tracker) pause() *toolCall {
+// pauseCall returns the first call of todo_pause.
+func (t *tracker) pauseCall() *toolCall {
 	for i := range t.calls {
 		if t.calls[i].kind == paused {
 			return &t.calls[i]

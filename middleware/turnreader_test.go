@@ -346,9 +346,9 @@ func TestTrackerKeepsTheArgumentsOfPauses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			calls, _ := track(t, fragments)
-			require.NotNil(t, calls.pause())
-			assert.JSONEq(t, `{"a":1}`, string(calls.pause().arguments))
-			assert.Equal(t, "p", orP(calls.pause().id))
+			require.NotNil(t, calls.pauseCall())
+			assert.JSONEq(t, `{"a":1}`, string(calls.pauseCall().arguments))
+			assert.Equal(t, "p", orP(calls.pauseCall().id))
 		})
 	}
 }

@@ -78,7 +78,7 @@ func (u *unary[R]) giveRoom() {
 	reader := &u.call.turn.reader
 	u.ends = u.room.ends[:0]
 	reader.chunk.calls, reader.calls.calls = u.room.chunk[:0], u.room.calls[:0]
-	reader.reported = &u.room.usage
+	reader.lastUsage = &u.room.usage
 	if u.call.env.outcome.Load() == nil {
 		u.room.outcome.o = u.call.env.firstOutcome()
 		u.call.env.outcome.Store(&u.room.outcome)
@@ -381,7 +381,7 @@ func (f *Filter[C]) end(r *turnReader) {
 	f.writer.flush(&f.reader, &f.out)
 	f.flush()
 	f.reader.nextChunk()
-	if r.pause != nil {
+	if r.pauseReason != nil {
 		_, _, rest := f.reader.text.printed.End()
 		f.reader.show(rest)
 	} else {

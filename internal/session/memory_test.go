@@ -192,7 +192,7 @@ func TestMemoryStoreForgetsClaimedSessionsLast(t *testing.T) {
 	}
 	assert.Equal(t, []string{"claimed", "c", "d"}, kept(t, m, "claimed", "a", "b", "c", "d"))
 
-	update(t, m, "claimed", func(s continuation.State) continuation.State { return session.Release(s, 1, session.Ending{}) })
+	update(t, m, "claimed", func(s continuation.State) continuation.State { return session.Release(s, 1, session.Ended{}) })
 	for _, key := range []string{"e", "f", "g"} {
 		clock.Advance(time.Second)
 		update(t, m, key, count)
@@ -319,7 +319,7 @@ func fillStore(tb testing.TB, m *session.MemoryStore, n int) {
 	for i := range n {
 		err := m.Update(context.Background(), fmt.Sprintf("conversation-%08d", i), //nolint:usetesting // costs nothing
 			func(s continuation.State) continuation.State {
-				s = session.Release(session.Claim(session.RegisterUserTurn(s, turn), 1, noon, continuation.DefaultLimits().ClaimLife), 1, session.Ending{Tokens: 100})
+				s = session.Release(session.Claim(session.RegisterUserTurn(s, turn), 1, noon, continuation.DefaultLimits().ClaimLife), 1, session.Ended{Tokens: 100})
 				s.Watermarks = continuation.Watermarks{Set: true, Active: 3}
 				return s
 			})

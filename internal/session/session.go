@@ -89,8 +89,8 @@ func Ask(s continuation.State) continuation.State {
 	return s
 }
 
-// Ending is how a continuation ended.
-type Ending struct {
+// Ended describes a continuation that has ended.
+type Ended struct {
 	// Answered says that the model answered with text or calls, and did not pause.
 	Answered bool
 
@@ -112,7 +112,7 @@ type Ending struct {
 // A continuation gives its attempt back if it called tools, unless an earlier one of
 // the user turn made the same calls: polling, and calls that fail again and again, use
 // attempts up. It also gives it back if it failed before anything of it was shown.
-func Release(s continuation.State, token uint64, e Ending) continuation.State {
+func Release(s continuation.State, token uint64, e Ended) continuation.State {
 	if token == 0 || s.Claim.Token != token {
 		return s
 	}

@@ -70,7 +70,7 @@ func TestFirstUserTurnKeepsAPauseSetBeforeIt(t *testing.T) {
 func TestFirstUserTurnAfterAutomaticCallsStartsBudgetsAnew(t *testing.T) {
 	t.Parallel()
 	s := session.RegisterUserTurn(continuation.State{}, session.UserTurn{})
-	s = session.Release(session.Claim(s, 1, noon, continuation.DefaultLimits().ClaimLife), 1, session.Ending{Tokens: 50, Result: continuation.ResultNoProgress})
+	s = session.Release(session.Claim(s, 1, noon, continuation.DefaultLimits().ClaimLife), 1, session.Ended{Tokens: 50, Result: continuation.ResultNoProgress})
 	s = session.Claim(s, 2, noon.Add(time.Second), continuation.DefaultLimits().ClaimLife)
 	s.Watermarks = continuation.Watermarks{Set: true, Active: 1}
 	s = session.RegisterUserTurn(s, session.UserTurnOf(1, "go"))
@@ -85,7 +85,7 @@ func TestFirstUserTurnAfterAutomaticCallsStartsBudgetsAnew(t *testing.T) {
 
 func TestFirstUserTurnEndsAPauseOfAutomaticCalls(t *testing.T) {
 	t.Parallel()
-	s := session.Release(session.Claim(continuation.State{}, 1, noon, continuation.DefaultLimits().ClaimLife), 1, session.Ending{})
+	s := session.Release(session.Claim(continuation.State{}, 1, noon, continuation.DefaultLimits().ClaimLife), 1, session.Ended{})
 	s = session.Pause(s, "blocked", noon, 17)
 	s = session.RegisterUserTurn(s, session.UserTurnOf(1, "go"))
 	assert.False(t, s.Paused.IsSet())
@@ -171,13 +171,13 @@ func TestRelease(t *testing.T) {
 		before.Attempts = c.attempts
 		want := before
 		want.Claim, want.LastResult, want.Tokens, want.Attempts = continuation.Claim{}, last, before.Tokens+7, c.want
-		assert.Equal(t, want, session.Release(before, 5, session.Ending{Called: c.called, Tokens: 7, Result: last}), c.name)
+		assert.Equal(t, want, session.Release(before, 5, session.Ended{Called: c.called, Tokens: 7, Result: last}), c.name)
 	}
 }
 
 func TestReleaseWithoutTheClaimChangesNothing(t *testing.T) {
 	t.Parallel()
-	ending := session.Ending{Called: true, Tokens: 7, Result: continuation.ResultNoProgress}
+	ending := session.Ended{Called: true, Tokens: 7, Result: continuation.ResultNoProgress}
 	idle := continuation.State{UserTurn: 1, Attempts: 1}
 	for name, c := range map[string]struct {
 		state continuation.State
@@ -254,7 +254,7 @@ func TestTransitionsChangeNothing(t *testing.T) {
 	s := busyState()
 	_ = session.RegisterUserTurn(s, session.UserTurnOf(2, "x"))
 	_ = session.Claim(s, 1, noon, continuation.DefaultLimits().ClaimLife)
-	_ = session.Release(s, 5, session.Ending{Called: true})
+	_ = session.Release(s, 5, session.Ended{Called: true})
 	_ = session.Pause(s, "x", noon, 1)
 	_ = session.Resume(s)
 	_ = session.MarkStale(s, 1)
@@ -399,7 +399,7 @@ func randomStep(rng *rand.Rand, s continuation.State, m *model, now time.Time) (
 				m.attempts = max(m.attempts-1, 0)
 			}
 		}
-		return session.Release(s, token, session.Ending{Called: called, Tokens: tokens}), fmt.Sprint("end", token)
+		return session.Release(s, token, session.Ended{Called: called, Tokens: tokens}), fmt.Sprint("end", token)
 	case 3:
 		m.paused = "because"
 		m.stale = 11
@@ -467,10 +467,10 @@ func TestJudge(t *testing.T) {
 
 func TestAnsweredContinuationIsToBeJudgedInItsUserTurn(t *testing.T) {
 	t.Parallel()
-	s := session.Release(busyState(), 5, session.Ending{Answered: true})
+	s := session.Release(busyState(), 5, session.Ended{Answered: true})
 	assert.True(t, s.Unjudged)
 	assert.False(t, session.RegisterUserTurn(s, session.UserTurnOf(2, "go on")).Unjudged)
-	assert.False(t, session.Release(busyState(), 5, session.Ending{}).Unjudged, "it failed")
+	assert.False(t, session.Release(busyState(), 5, session.Ended{}).Unjudged, "it failed")
 }
 
 func TestANewUserTurnLeavesSettingsAlone(t *testing.T) {
@@ -497,7 +497,7 @@ func TestTokensNeitherShrinkNorOverflow(t *testing.T) {
 		{adapter.Usage{Prompt: math.MaxInt, Completion: 1, Total: 3}, math.MaxInt},
 	} {
 		s.Claim.Token = 1
-		s = session.Release(s, 1, session.Ending{Tokens: c.usage.Tokens()})
+		s = session.Release(s, 1, session.Ended{Tokens: c.usage.Tokens()})
 		assert.Equal(t, c.want, s.Tokens)
 	}
 }
@@ -505,9 +505,9 @@ func TestTokensNeitherShrinkNorOverflow(t *testing.T) {
 func TestRefusalHoldsForTheUserTurn(t *testing.T) {
 	t.Parallel()
 	s := session.RegisterUserTurn(continuation.State{}, session.UserTurnOf(1, "go"))
-	s = session.Release(session.Claim(s, 1, noon, continuation.DefaultLimits().ClaimLife), 1, session.Ending{Refused: true})
+	s = session.Release(session.Claim(s, 1, noon, continuation.DefaultLimits().ClaimLife), 1, session.Ended{Refused: true})
 	assert.True(t, s.Refused)
-	s = session.Release(session.Claim(s, 2, noon, continuation.DefaultLimits().ClaimLife), 2, session.Ending{})
+	s = session.Release(session.Claim(s, 2, noon, continuation.DefaultLimits().ClaimLife), 2, session.Ended{})
 	assert.True(t, s.Refused)
 	assert.False(t, session.RegisterUserTurn(s, session.UserTurnOf(2, "go on")).Refused)
 }

@@ -113,7 +113,7 @@ var ErrUnreadable = errors.New("transport: not the JSON of an answer")
 // in the middle of one.
 type ProviderError struct {
 	Type, Code, Message string        // "" where it does not say
-	RetryAfter          time.Duration // the pause that it asks for in the body; 0 for none
+	RetryAfter          time.Duration // the delay that it asks for in the body; 0 for none
 }
 
 // Error returns the provider's message.
