@@ -11,10 +11,10 @@ import (
 	"github.com/carryon-go/carryon/internal/scope"
 )
 
-// Call is one of the caller's calls that carryon may continue, from the request to
-// the end of the answer. Adapters get it from [Middleware.Begin] and give it to
-// [NewStream] or [Unary], which do the rest. One goroutine at a time drives it;
-// Additions, OpenContext and Outcome may be called from any.
+// Call is a call of the program that carryon may continue, from its request to the end
+// of its answer. Adapters get one from [Middleware.Begin] and pass it to [NewStream] or
+// [Unary], which do the rest. Only one goroutine at a time may use it, except that
+// Additions, OpenContext and Outcome are safe for concurrent use.
 type Call struct {
 	env callEnv
 
@@ -27,10 +27,10 @@ type Call struct {
 	plainStop string            // the provider's word for a plain stop; set if turn 1 ended in one
 }
 
-// Begin begins a call with the request that is about to be sent. If carryon leaves
-// the call alone, Begin returns a nil Call and the final Outcome, which says why, and
-// the adapter sends the request as it is. Otherwise the adapter sends the request
-// with the ctx and the additions of the Call. Begin panics if ctx is nil.
+// Begin begins a call. r describes the request that is about to be sent. If carryon
+// leaves the call alone, Begin returns a nil Call and the final Outcome, and the
+// adapter sends the request unchanged. Otherwise the adapter sends it with the ctx of
+// [Call.Context] and the additions of [Call.Additions]. Begin panics if ctx is nil.
 func (mw *Middleware) Begin(ctx context.Context, r adapter.Request) (*Call, Outcome) {
 	mustHave(ctx)
 	if reason := mw.scopeOf(ctx, &r); reason != continuation.ReasonNone {
@@ -85,22 +85,23 @@ func (c *Call) recordUserTurn(r *adapter.Request) {
 	c.env.record(func(o *Outcome) { o.Wrote, o.GoOn = true, goesOn })
 }
 
-// Context returns the ctx for the caller's own request. It ends with the caller's ctx
-// and with the call.
+// Context returns the ctx for the caller's own request. It is cancelled when the
+// caller's ctx ends and when the call ends.
 func (c *Call) Context() context.Context { return c.env.observed.turnCtx(c.env.cancel.derive()) }
 
-// OpenContext returns the ctx for a caller's request whose answer may outlive the
-// call. Like Context, it marks what runs inside this layer, but only the caller's ctx
-// ends it.
+// OpenContext returns a ctx for a request of the caller whose answer may outlive the
+// call. It has the same values as Context, but is cancelled only when the caller's ctx
+// ends.
 func (c *Call) OpenContext() context.Context {
 	return c.env.observed.turnCtx(scope.EnterLayer(c.env.cancel.caller))
 }
 
-// Additions returns what carryon adds to the caller's own request. It must not be
-// changed.
+// Additions returns what carryon adds to the caller's own request. The caller must not
+// modify it.
 func (c *Call) Additions() *adapter.Additions { return &c.additions }
 
-// Outcome returns the outcome of the call, or what is known of it so far.
+// Outcome returns the outcome of the call, or its present state if the call has not
+// ended; see [Outcome].Ended.
 func (c *Call) Outcome() Outcome {
 	if cell := c.env.outcome.Load(); cell != nil {
 		return cell.get()
@@ -109,8 +110,7 @@ func (c *Call) Outcome() Outcome {
 }
 
 // Abort ends the call because the caller's own request could not be sent or was
-// refused. Adapters of streams call it where they have no stream to give to
-// [NewStream].
+// refused. Adapters call it if they have no source to pass to [NewStream].
 func (c *Call) Abort(err error) {
 	c.breakOff(err)
 	c.endTurn(err)

@@ -13,19 +13,21 @@ import (
 	"github.com/carryon-go/carryon/pause"
 )
 
-// PanicError is the error for a panic in something that the program plugged in: a
-// todo source, a gate, a store, an observer, a session key, a notice. Its Value is
-// what was passed to panic, and its Stack ([]byte) is where. Unwrap returns the Value
-// if that is an error.
+// PanicError is the error for a panic in something that the program supplied: a todo
+// source, a gate, a store, an observer, a session key, a notice. Value is the value
+// that was passed to panic, and Stack ([]byte) the stack at that point. Unwrap returns
+// Value if it is an error. Use [errors.As] with a *PanicError.
 type PanicError = guard.PanicError
 
-// ErrClosed is the error of a wait or a continuation that Close interrupted.
+// ErrClosed is the error of a Recv, a wait or a continuation that [Stream.Close]
+// interrupted.
 var ErrClosed = errors.New("middleware: stream closed")
 
-// ErrNoSession is returned where a session is needed and ctx has none.
+// ErrNoSession is the error of a method that needs a session if its ctx has none.
 var ErrNoSession = errors.New("middleware: no session (see continuation.WithSession)")
 
-// Errors with which the engine itself ends a continuation.
+// Errors with which the engine ends a continuation. They appear, perhaps wrapped, in
+// [Outcome].Err and in events.
 var (
 	ErrFirstByteTimeout = errors.New("middleware: no answer to the continuation in time")
 	ErrResponseTimeout  = errors.New("middleware: the continuation's stream fell silent")

@@ -24,17 +24,17 @@ type explainer struct {
 }
 
 // Explain returns a ctx under which carryon writes to w what it sees in each request:
-// the tools, the session, the todo list with its statuses, and what carryon would
-// decide if the model stopped now. It helps to find out why carryon does nothing:
+// the tools, the session, the todo list with its statuses, and what it would decide if
+// the model stopped now. Use it to find out why carryon does nothing:
 //
 //	ctx = middleware.Explain(ctx, os.Stderr)
 //
-// The text quotes the todos, whatever [LogContent] says, and its form may change.
-// For it, carryon asks the todo source once more. It writes once per request, before
-// the request is sent, and one write at a time; it ignores the errors of w. So the
-// request need not even reach a model.
+// carryon writes once per request, before it sends the request, so the request need not
+// even reach a model. It asks the todo source one more time for this. Writes do not
+// overlap, and errors of w are ignored. The text quotes the todos, with and without
+// [LogContent]. Explain panics if ctx or w is nil.
 //
-// Explain panics if ctx or w is nil.
+// Experimental: the form of the text may change.
 func Explain(ctx context.Context, w io.Writer) context.Context {
 	mustHave(ctx)
 	if isNil(w) {

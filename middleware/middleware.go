@@ -16,8 +16,9 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Middleware continues the turns of the clients that it is wrapped around. It
-// is safe for concurrent use and can be shared by any number of clients.
+// Middleware continues the calls of the clients that it is wrapped around. It is safe
+// for concurrent use, and any number of clients can share it. Use [New]: the zero value
+// is not ready.
 type Middleware struct {
 	options      options
 	rules        atomic.Pointer[callRules] // of the calls that begin
@@ -30,8 +31,8 @@ type Middleware struct {
 	calls        atomic.Uint64 // numbers the calls, if anybody observes
 }
 
-// New returns a Middleware that carries on until the todos are done. It panics
-// if todos is nil or an option is misused.
+// New returns a Middleware that continues calls until the todos are done. It panics if
+// todos is nil or an option is invalid.
 func New(todos todo.Provider, opts ...Option) *Middleware {
 	if isNil(todos) {
 		panic("carryon/middleware: nil todo provider")
@@ -51,21 +52,20 @@ func New(todos todo.Provider, opts ...Option) *Middleware {
 	return mw
 }
 
-// Settings returns the settings of sessions, which any goroutine may change at any
-// time.
+// Settings returns the settings of the sessions. They may be changed at any time.
 func (mw *Middleware) Settings() *Settings {
 	return mw.options.settings
 }
 
-// State returns what carryon remembers about the session of ctx. It returns
-// [ErrNoSession] if there is none, or the store's error.
+// State returns what carryon remembers about the session of ctx. The error is
+// [ErrNoSession] if ctx has no session, or the store's error.
 func (mw *Middleware) State(ctx context.Context) (continuation.State, error) {
 	return mw.updateSession(ctx, func(s continuation.State) continuation.State { return s })
 }
 
 // Pause pauses the session of ctx: carryon does not continue it until the next user
-// turn or [Middleware.Resume], and drops a continuation that is not sent yet. It
-// fails as State does.
+// turn or [Middleware.Resume], and drops a continuation that it has not sent yet. Pause
+// returns the same errors as State.
 func (mw *Middleware) Pause(ctx context.Context, reason string) error {
 	now := mw.options.clock.Now()
 	shown := pause.Shown(reason)
@@ -75,7 +75,7 @@ func (mw *Middleware) Pause(ctx context.Context, reason string) error {
 	return err
 }
 
-// Resume ends a pause of the session of ctx. It fails as State does.
+// Resume ends a pause of the session of ctx. It returns the same errors as State.
 func (mw *Middleware) Resume(ctx context.Context) error {
 	_, err := mw.updateSession(ctx, session.Resume)
 	return err
@@ -127,10 +127,9 @@ func (mw *Middleware) scopeOf(ctx context.Context, r *adapter.Request) continuat
 	return r.LeaveAlone
 }
 
-// Pass records the outcome of a call that an adapter leaves alone before it knows
-// enough of the request for [Middleware.Begin], with the reason. [Outcomes] get it;
-// observers and logs do not, because they are about calls to models. Pass panics if
-// ctx is nil.
+// Pass records the outcome of a call that an adapter leaves alone before it has read
+// enough for [Middleware.Begin]. The outcome goes to [Capture], but not to observers
+// and logs, which are about calls to models. Pass panics if ctx is nil.
 func (mw *Middleware) Pass(ctx context.Context, reason continuation.Reason) {
 	mustHave(ctx)
 	if scope.InLayer(ctx) {
@@ -195,13 +194,13 @@ func answersPause(r *adapter.Request) bool {
 	return false
 }
 
-// Drain prepares the end of the program. From then on carryon begins no continuation,
-// and ends those under way as if they had failed, so that every answer ends as its
-// last good turn did. Calls go on without carryon.
+// Drain prepares for the end of the program. From now on carryon sends no continuation,
+// and it ends running continuations as if they had failed, so that every answer ends as
+// its last good turn did. New calls work, but are not continued.
 //
-// Drain returns once no call holds its session any more. If ctx ends before, Drain
-// takes the sessions from the calls that still hold them, and returns the cause of
-// ctx. Any goroutine may call it, more than once. It panics if ctx is nil.
+// Drain returns nil once no call holds a claim on its session. If ctx ends first, Drain
+// releases the remaining claims and returns [context.Cause] of ctx. It may be called
+// several times and on any goroutine. It panics if ctx is nil.
 func (mw *Middleware) Drain(ctx context.Context) error {
 	mustHave(ctx)
 	mw.drain.stop()

@@ -13,18 +13,22 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Observer has functions that carryon calls as it works. Every field is optional. The
-// functions run outside every lock, on the goroutine that drives the call or ends it,
-// so they should be quick. They may run at the same time, even for one call: when its
-// ctx ends, its claim is released on another goroutine. A panic in one is reported as
-// [Failed] and does not reach the caller.
+// Observer has functions that carryon calls while it works. Every field is optional.
+// Minor releases may add fields.
 //
-// CallStarted and TurnStarted return a ctx, usually the given one with more values in
-// it, such as a span: the call, or the request of the turn, goes on with the values
-// of that ctx, but ends with the given ctx. To return nil is to return the given ctx.
-// CallEnded is called once for each call, with the ctx of CallStarted, and even for a
-// call that carryon leaves alone, except one that runs inside another layer; TurnEnded is called with the ctx of TurnStarted,
-// and the others with that of the call.
+// The functions are called without any lock held, on the goroutine that drives the call
+// or ends it, and so should be quick. They may be called concurrently, even for one
+// call: when its ctx ends, its claim is released on another goroutine. A panic is
+// reported as [Failed] and does not reach the caller.
+//
+// CallStarted and TurnStarted return a ctx, usually the given one with more values,
+// such as a span. The call, or the request of the turn, then has the values of that
+// ctx, but is still cancelled with the given one. nil means the given ctx.
+//
+// CallEnded is called once for each call, with the ctx from CallStarted. That includes
+// calls that carryon leaves alone, except those that run inside another layer of
+// carryon. TurnEnded is called with the ctx from TurnStarted, and all other functions
+// with the ctx of the call.
 type Observer struct {
 	CallStarted         func(context.Context, CallStarted) context.Context
 	TurnStarted         func(context.Context, TurnStarted) context.Context
@@ -43,46 +47,46 @@ type Observer struct {
 	Recovered           func(context.Context, Recovered)
 }
 
-// TurnEnded says that the model has ended a turn and all of it was read, or that the
-// turn broke off with Err. If a stream's first turn is not to be continued, carryon
-// may decide that as soon as the finish is read: the [Decision] then comes before
-// this event. Otherwise it comes after.
+// TurnEnded reports that a turn of the model was read to its end, or broke off with
+// Err. It comes before the [Decision] on the turn, with one exception: if carryon
+// decides against continuing as soon as it reads the finish of a stream's first turn,
+// it comes after.
 type TurnEnded struct {
 	continuation.TurnID
 	Finish    string // the provider's finish reason, "" if there was none
-	ToolCalls int    // calls of the caller's tools
+	ToolCalls int    // number of calls of the caller's tools
 	Usage     adapter.Usage
-	Err       error // set if the turn broke off
+	Err       error // why the turn broke off, or nil
 	Times     Times
 }
 
-// Decision is the outcome of a decision on whether to continue.
+// Decision reports a decision on whether to continue.
 type Decision struct {
 	continuation.TurnID
 	Evaluation continuation.Evaluation
-	DryRun     bool  // carryon will not act on it
-	Holdout    bool  // the session belongs to the control group of [WithHoldout]
-	Err        error // the gate's veto, or the failure of the store or of the background tasks
+	DryRun     bool  // whether carryon only reports the decision; see [WithDryRun]
+	Holdout    bool  // whether the session belongs to the control group of [WithHoldout]
+	Err        error // the gate's veto, or the error of the store or of the background tasks
 }
 
-// ContinuationStarted says that a continuation is about to be sent.
+// ContinuationStarted reports that a continuation is about to be sent.
 type ContinuationStarted struct {
 	continuation.TurnID
 	Todo   todo.Todo
-	Asks   bool   // there is no todo: the prompt is the question of [WithClosingQuestion]
-	Prompt string // as sent; with a rejected pause, the tool's result
+	Asks   bool   // whether Prompt is the question of [WithClosingQuestion]; Todo is then zero
+	Prompt string // the message to the model or, after a rejected pause, the result of the tool
 }
 
-// ContinuationEnded says that a continuation was answered, or why it was not.
+// ContinuationEnded reports how a continuation ended.
 type ContinuationEnded struct {
 	continuation.TurnID
 	Result    ContinuationResult
-	ToolCalls int           // calls of the caller's tools
-	Usage     adapter.Usage // of this turn
-	Err       error         // set if it failed
+	ToolCalls int           // number of calls of the caller's tools
+	Usage     adapter.Usage // usage of this turn
+	Err       error         // why it failed; nil unless Result is ResultFailed or ResultInterrupted
 }
 
-// ContinuationResult is how a continuation ended.
+// ContinuationResult says how a continuation ended. New values may be added.
 type ContinuationResult string
 
 // The results.
@@ -94,113 +98,112 @@ const (
 	ResultInterrupted ContinuationResult = "interrupted" // the caller ended the call
 )
 
-// PauseRejected says that the model wanted to pause, and that its reason was
+// PauseRejected reports that the model wanted to pause and that its reason was
 // rejected.
 type PauseRejected struct {
 	continuation.TurnID
-	Reason string // in a form that may be shown
-	Err    error  // what the model is told
+	Reason string // the reason as [pause.Shown] returns it
+	Err    error  // the error whose text the model receives
 }
 
-// Paused says that the model has paused.
+// Paused reports that the model has paused.
 type Paused struct {
 	continuation.TurnID
 	Result pause.Result
 }
 
-// Exhausted says that a budget was used up with work still on the list.
+// Exhausted reports that a budget is used up although the list has open todos.
 type Exhausted struct {
 	continuation.TurnID
 	Reason continuation.Reason
 }
 
-// ReminderDelivered says that the model has been told that background tasks have
-// ended: the turn that told it has ended well.
+// ReminderDelivered reports that the model has been told that background tasks have
+// ended, in a turn that ended well.
 type ReminderDelivered struct {
 	continuation.TurnID
-	Tasks []string // their ids, in order of end
+	Tasks []string // ids of the tasks, in the order in which they ended
 }
 
-// TodosRead says that the todo source was asked for the list, and how long that
-// took.
+// TodosRead reports that carryon has asked the todo source for the list.
 type TodosRead struct {
 	continuation.TurnID
-	Took  time.Duration
-	Todos int   // done or not; 0 if there is no list
-	Err   error // set if the source failed; a missing list is no failure
+	Took  time.Duration // how long the source took
+	Todos int           // number of todos, done or not; 0 if there is no list
+	Err   error         // why the source failed; nil if it only found no list
 }
 
-// StoreAnswered says that the store of session state was asked to read or change the
-// state of a session, and how long that took. The default store, in memory, has no
-// such event. A call asks more than once, possibly once just after its end.
+// StoreAnswered reports that carryon has read or changed the state of a session in a
+// store. There is no such event for the default store, in memory. A call asks the store
+// more than once, and perhaps once more just after it has ended.
 type StoreAnswered struct {
-	Session string // "" for a tool loop without a session
-	Took    time.Duration
-	Err     error // set if it failed
+	Session string        // "" for a tool loop without a session
+	Took    time.Duration // how long the store took
+	Err     error         // why the store failed, or nil
 }
 
-// Recovered says that something that had failed works again.
+// Recovered reports that something that had failed works again.
 type Recovered struct {
-	Op Op // as in the [Failed] before it: OpStore, OpTasks or OpTodos
+	Op Op // OpStore, OpTasks or OpTodos, as in the earlier [Failed]
 }
 
-// Failed says that something failed that did not cost the caller its answer.
+// Failed reports a failure that did not cost the caller its answer.
 type Failed struct {
 	continuation.TurnID
 	Op  Op
 	Err error // never nil
 }
 
-// Op is what failed, in words for people.
+// Op names what failed. New values may be added.
 type Op string
 
 // What can fail.
 const (
 	OpTodos        Op = "todos"
-	OpStore        Op = "store" // of session state
-	OpTasks        Op = "tasks" // in the background
+	OpStore        Op = "store" // the store of session state
+	OpTasks        Op = "tasks" // the background tasks
 	OpGate         Op = "gate"
 	OpSessionKey   Op = "session key"
 	OpPausePolicy  Op = "pause policy"
 	OpNotice       Op = "notice"
 	OpObserver     Op = "observer"
 	OpContinuation Op = "continuation"
-	OpTail         Op = "tail" // what follows the finish of a turn
+	OpTail         Op = "tail" // reading what follows the finish of a turn
 )
 
-// CallStarted says that a call has begun that carryon may continue. A call that
-// carryon leaves alone has no such event.
+// CallStarted reports that a call has begun that carryon may continue. There is no such
+// event for a call that carryon leaves alone.
 type CallStarted struct {
 	continuation.TurnID
-	Model    string // as the request names it, "" if the adapter does not know it
-	Provider string // as the adapter names it, such as "openai" or "anthropic"
+	Model    string // the model in the request, "" if the adapter does not know it
+	Provider string // the provider's name from the adapter, such as "openai" or "anthropic"
 	Streamed bool   // whether the request asks for a stream
 }
 
-// TurnStarted says that the request of a turn is about to be sent.
+// TurnStarted reports that the request of a turn is about to be sent.
 type TurnStarted struct {
 	continuation.TurnID
-	Wait time.Duration // how long carryon waited before the turn, to keep the interval
+	Wait time.Duration // how long carryon waited before the turn because of Limits.MinInterval
 }
 
-// CallEnded says that a call has ended, and how. A call that carryon leaves
-// alone ends at once.
+// CallEnded reports that a call has ended. For a call that carryon leaves alone, it
+// follows at once.
 type CallEnded struct {
 	continuation.TurnID
 	Outcome Outcome
 }
 
-// Times are the times of a turn. FirstChunk and Finished equal Ended if their event did
-// not happen.
+// Times are the times of a turn. FirstChunk and Finished equal Ended if nothing was
+// read or there was no finish reason.
 type Times struct {
-	Began      time.Time // the request was sent
-	FirstChunk time.Time // the first part of the answer was read; for a whole answer, when it ended
-	Finished   time.Time // the finish reason was read; for a whole answer, when it ended
-	Ended      time.Time // all of the turn was read, or it broke off
+	Began      time.Time // when the request was sent
+	FirstChunk time.Time // when the first part of the answer was read; for a whole answer, Ended
+	Finished   time.Time // when the finish reason was read; for a whole answer, Ended
+	Ended      time.Time // when the whole turn was read, or broke off
 
-	// Join is how long the stream paused before a continuation: from the finish
-	// reason of the last turn that ended well to FirstChunk. It is 0 for turn 1, for
-	// whole answers, and if nothing was read of the continuation.
+	// Join is how long the stream paused before a continuation: from the finish reason
+	// of the last turn that ended well to FirstChunk. It is 0 for turn 1, for whole
+	// answers, and if nothing of the continuation was read.
 	Join time.Duration
 }
 

@@ -18,10 +18,10 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Option configures a [Middleware]. [New] panics on a misused one. A nil Option is
-// ignored. What a program may read from a configuration has a check that returns an
-// error: [continuation.Limits.Check], [continuation.Templates.Check],
-// [continuation.ApprovalMode.Check] and [continuation.Handback.Check].
+// Option configures a [Middleware]. A nil Option is ignored. [New] panics on an invalid
+// one; for values from a configuration, call [continuation.Limits.Check],
+// [continuation.Templates.Check], [continuation.ApprovalMode.Check] or
+// [continuation.Handback.Check] first.
 type Option func(*options)
 
 // options are what the program has set. The zero value of a field is
@@ -119,19 +119,20 @@ func isNil(v any) bool {
 	return false
 }
 
-// WithLimits sets the budgets. Zero fields keep their defaults.
+// WithLimits sets the limits. Zero fields keep their defaults; see
+// [continuation.Limits].
 func WithLimits(limits continuation.Limits) Option {
 	return func(o *options) { o.rules.Limits = limits }
 }
 
-// WithTemplates replaces the texts of the prompt. An empty text keeps the built-in
-// one; continuation.OneLineTemplates has shorter ones.
+// WithTemplates replaces the texts of the prompt. An empty text keeps the built-in one.
+// [continuation.OneLineTemplates] returns shorter ones.
 func WithTemplates(templates continuation.Templates) Option {
 	return func(o *options) { o.templates = templates }
 }
 
-// WithApprovalMode sets the approval mode of sessions that have not set one; see
-// [Middleware.Settings].
+// WithApprovalMode sets the approval mode of sessions that have not set one themselves;
+// see [Middleware.Settings]. The default is [continuation.ApprovalDefault].
 func WithApprovalMode(mode continuation.ApprovalMode) Option {
 	return func(o *options) {
 		if err := mode.Check(); err != nil {
@@ -142,93 +143,99 @@ func WithApprovalMode(mode continuation.ApprovalMode) Option {
 }
 
 // WithRecords keeps the state and the settings of sessions on an engine that several
-// processes share, such as one of carryon/stores/redis or carryon/stores/postgres,
-// instead of in memory. See [continuation.Limits] for how long a call waits for the
-// engine, and how long a session is kept.
+// processes share, such as one of carryon/stores/redis or carryon/stores/postgres. The
+// default is memory. [continuation.Limits] says how long a call waits for the engine,
+// and how long a session is kept.
 //
-// A record that a newer version of carryon, or another program, has written is neither
-// read nor changed: the session is not continued, and the outcome has an error that
-// wraps [records.ErrNewer] or [records.ErrForeign].
+// carryon does not read or overwrite a record that was written by a newer version of
+// carryon or by another program. It does not continue the session then, and the outcome
+// has an error that wraps [records.ErrNewer] or [records.ErrForeign].
 func WithRecords(engine records.Records) Option {
 	return check(!isNil(engine), func(o *options) { o.engine = engine }, "nil records")
 }
 
-// WithPausePolicy sets the policy that judges a model's reasons for pausing, in place
-// of [pause.Strict]. In [continuation.ApprovalYOLO] the default also rejects, once per
-// user turn, a reason that only asks for leave to go on; see [pause.NoLeave].
+// WithPausePolicy sets the policy for the model's reasons for pausing. The default is
+// [pause.Strict]. In [continuation.ApprovalYOLO], the default also rejects a reason
+// that only asks for permission to go on, once per user turn; see [pause.NoLeave].
 func WithPausePolicy(policy pause.Policy) Option {
 	return check(policy != nil, func(o *options) { o.policy = policy }, "nil pause policy")
 }
 
-// WithNotice sets the notice that the caller is shown when the model pauses, in place
-// of [pause.ShortNotice]. With [pause.NoNotice] nothing is shown.
+// WithNotice sets the notice that the caller sees when the model pauses. The default is
+// [pause.ShortNotice]; with [pause.NoNotice] the caller sees nothing.
 func WithNotice(notice pause.Notice) Option {
 	return check(notice != nil, func(o *options) { o.notice = notice }, "nil notice")
 }
 
-// WithPauseTool says which requests declare todo_pause.
+// WithPauseTool sets which requests declare todo_pause. The default is
+// [PauseToolInContinuations].
 func WithPauseTool(mode PauseToolMode) Option {
 	return check(mode <= PauseToolAlways, func(o *options) { o.pauseTool = mode }, "unknown pause tool mode %d", mode)
 }
 
-// WithUsage says which usage a joined answer reports; the default is
-// [UsageOneAnswer]. Outcome and events always have the usage of each turn.
+// WithUsage sets which usage a joined answer reports. The default is [UsageOneAnswer].
+// Outcomes and events always have the usage of each turn.
 func WithUsage(mode UsageMode) Option {
 	return check(mode <= UsageLastTurn, func(o *options) { o.usage = mode.shown() }, "unknown usage mode %d", mode)
 }
 
-// NextTurn describes to a gate the continuation that is about to be sent.
+// NextTurn describes a continuation that is about to be sent, for the function of
+// [WithGate].
 type NextTurn struct {
 	continuation.TurnID
 	Todo todo.Todo // the todo to go on with
-	Asks bool      // there is no list: the question of [WithClosingQuestion] is about to be sent
-	Text string    // the model's answer so far, all turns of the call joined
+	Asks bool      // whether the question of [WithClosingQuestion] is about to be sent; Todo is then zero
+	Text string    // the answer so far: the text of all turns of the call, joined
 }
 
-// WithGate lets the program veto continuations, for its own loop detection, plan mode
-// or cost control. The gate is asked last, outside every lock; an error is a veto and
-// appears in the outcome.
+// WithGate lets the program veto continuations, for example for its own loop detection,
+// plan mode or cost control. carryon calls gate last, when every other condition is
+// met, without any lock held and on the goroutine that drives the call. An error is a
+// veto, and becomes Err of the outcome.
 func WithGate(gate func(context.Context, NextTurn) error) Option {
 	return check(gate != nil, func(o *options) { o.gate = gate }, "nil gate")
 }
 
-// WithClosingQuestion makes carryon ask a question where it has no list: when a user turn
-// that has called tools ends in text, it asks the model once whether anything of what was
-// asked for is still open. The question is a continuation like any other: the limits, the
-// pauses and all other rules apply, and what the model answers is joined to its answer. An
-// answer that only says that nothing is open is not shown; the caller gets the turn before
-// as it came. The question is not asked if the model has asked the user something, and not
-// again until a tool was called after it.
+// WithClosingQuestion is for agents that keep no todo list. When a user turn that has
+// called tools ends in text and there is no list, carryon asks the model once whether
+// anything of the user's request is still open. That costs such agents one request per
+// user turn.
 //
-// It is for agents that keep no todo list. It costs them a request for each user turn.
+// The question is a continuation like any other: limits, pauses and all other rules
+// apply, and the model's reply is joined to its answer. A reply that only says that
+// nothing is open is not shown; the caller gets the first turn unchanged. carryon does
+// not ask if the model has asked the user something, and does not ask again until the
+// model has called a tool.
+//
+// Experimental: the rules for asking may change.
 func WithClosingQuestion() Option {
 	return func(o *options) { o.closingQuestion = true }
 }
 
-// WithSessionKey sets the function that names the session of a call, in place of
-// continuation.WithSession, whose session the function can read with
-// continuation.Session. An empty key is no session. It counts for calls only:
-// whatever else reads the ctx, such as the tools of a todo.Memory, needs
-// continuation.WithSession.
+// WithSessionKey sets the function that returns the name of a call's session. It
+// replaces the session of [continuation.WithSession], which the function can read with
+// [continuation.Session]. "" means no session. The function applies to calls only: the
+// tools of a todo.Memory, for example, still need continuation.WithSession in their
+// ctx. It may be called concurrently.
 func WithSessionKey(key func(context.Context) string) Option {
 	return check(key != nil, func(o *options) { o.sessionKey = key }, "nil session key")
 }
 
-// WithObserver adds an observer. Several are called in the order given.
+// WithObserver adds an observer. If there are several, they are called in the order of
+// the options.
 func WithObserver(observer Observer) Option {
 	return func(o *options) { o.reporter.observers = append(o.reporter.observers, observer) }
 }
 
-// WithLogger logs what happens: turns and decisions at debug; pauses and the requests
-// that carryon adds, one line each, at info; rejected pauses and exhausted budgets at
-// warn; failures at error level. Faults in the set-up are logged once, at warn: an
-// unknown tool that looks like a todo tool, an unknown status, a list that needs a
-// session.
+// WithLogger logs what carryon does: turns and decisions at level debug; pauses and the
+// requests that carryon adds at info; rejected pauses and exhausted budgets at warn;
+// failures at error. Mistakes in the set-up are logged once, at warn: an unknown tool
+// that looks like a todo tool, an unknown status, a list that needs a session.
 //
-// No text of a message, a prompt or a todo is logged, except with [LogContent]. Errors
-// of the provider, of observers, policies and notices are logged by status or type.
-// Errors of todo sources, engines, task managers, session keys and gates are logged in
-// full, so they must not quote the texts that they are given.
+// The log contains no text of a message, a prompt or a todo, unless [LogContent] is
+// given. Errors of the provider, of observers, policies and notices are logged by their
+// status or type. Errors of todo sources, engines, task managers, session keys and
+// gates are logged in full, so they must not quote the texts that they receive.
 func WithLogger(logger *slog.Logger, opts ...LogOption) Option {
 	return check(logger != nil, func(o *options) {
 		o.logger, o.content = logger, slices.Contains(opts, LogContent)
@@ -238,63 +245,67 @@ func WithLogger(logger *slog.Logger, opts ...LogOption) Option {
 // LogOption is an option of [WithLogger].
 type LogOption uint8
 
-// LogContent lets texts of reasons, todos, prompts and errors into the log.
+// LogContent makes the log include the texts of reasons, todos, prompts and errors.
 const LogContent LogOption = 1
 
-// WithClock replaces the system's clock, for tests.
+// WithClock replaces the system's clock. It is for tests.
 func WithClock(clock Clock) Option {
 	return check(!isNil(clock), func(o *options) { o.clock = clock }, "nil clock")
 }
 
-// WithToollessCalls also continues calls that offer no tools. They do not get
-// todo_pause as a tool; the model pauses by printing the call.
+// WithToollessCalls makes carryon continue calls that offer no tools, too. These calls
+// do not get todo_pause as a tool; the model pauses by printing the call as text.
 func WithToollessCalls() Option {
 	return func(o *options) { o.toolless = true }
 }
 
 // WithHandback sets whether carryon continues turns that the model seems to hand back
-// to the user: questions, and turns beside the work on the list. By default the approval
-// mode of the session decides; see [continuation.Handback].
+// to the user. By default the approval mode of the session decides; see
+// [continuation.Handback].
 func WithHandback(h continuation.Handback) Option {
 	return func(o *options) { o.rules.Handback = h }
 }
 
-// WithDryRun makes carryon take and report every decision and act on none: it sends
-// no continuation, does not wait, and does not change the state of a session.
+// WithDryRun makes carryon take and report every decision without acting on it. It
+// sends no continuation, does not wait, and does not change the state of a session. The
+// usual log, events and outcomes say what it would have done.
 func WithDryRun() Option {
 	return func(o *options) { o.rules.DryRun = true }
 }
 
-// WithHoldout sets a control group: carryon takes and reports every decision on its
-// sessions, but continues none of them, with [continuation.ReasonHoldout] in place of
-// [continuation.ReasonSatisfied]. share is its part of all sessions, from 0 to 1.
+// WithHoldout sets a control group. For its sessions, carryon takes and reports every
+// decision but sends no continuation: the reason is [continuation.ReasonHoldout]
+// instead of [continuation.ReasonSatisfied]. share is the share of all sessions in the
+// group, from 0 to 1.
 //
-// A hash of the session's name decides whether the session belongs to it. So every
-// replica decides alike, a session stays in its group after a restart, and a higher
-// share only adds sessions. Calls without a session name are never held out, because
-// nothing ties them to the later calls of their conversation.
+// A hash of the session's name decides whether a session is in the group. So all
+// replicas agree, a session stays in its group after a restart, and raising share only
+// adds sessions. A call without a session is never in the group, because nothing
+// connects it to later calls of its conversation.
 func WithHoldout(share float64) Option {
 	return func(o *options) { o.rules.Holdout = share }
 }
 
-// WithTasks tells the model about the background tasks of an asynctask.Manager. The
-// next request of the session carries a reminder of each task that has ended, and the
-// status summary if it has changed, joined to its last message from the user or a
-// tool. The caller's history never contains them; carryon repeats them in the same
-// place until a turn ends in text, so that a model that answers with a tool call
-// keeps seeing them. A call is not continued while tasks of its session are running,
-// nor if the tasks cannot be asked: tasks kept elsewhere than in memory have the
-// StoreTimeout in [continuation.Limits] to answer, and after a failure carryon does not
-// ask them for some seconds.
+// WithTasks tells the model about the background tasks of an [asynctask.Manager]. The
+// next request of a session carries a reminder of the tasks that have ended, and the
+// status summary if it has changed. Both are joined to the last message from the user
+// or a tool, in a copy, so the caller's history never contains them. carryon repeats
+// them in the same place until a turn ends in text, so that a model that first calls a
+// tool still sees them.
 //
-// Only calls that may be continued carry them: not those that are suppressed, that
-// offer no tools, or that do not let the model choose whether to call one.
+// carryon does not continue a call while tasks of its session are running or if it
+// cannot ask for them. Tasks that are not kept in memory have the StoreTimeout of
+// [continuation.Limits] to answer; after a failure, carryon does not ask for a few
+// seconds.
+//
+// Only calls that may be continued carry reminders. Calls that are suppressed, offer no
+// tools, or do not let the model choose whether to call one do not.
 func WithTasks(tasks Tasks) Option {
 	return check(!isNil(tasks), func(o *options) { o.tasks = tasks }, "nil task manager")
 }
 
-// Rules are what a program may change for all sessions while calls run, with
-// [Middleware.SetRules]. What a session can set for itself is in [Settings].
+// Rules are the rules that a program may change while calls run, for all sessions, with
+// [Middleware.SetRules]. [Settings] has what can be changed for one session.
 type Rules struct {
 	Limits   continuation.Limits   // see [WithLimits]; MaxSessions and SessionLife cannot be changed
 	Handback continuation.Handback // see [WithHandback]
@@ -328,14 +339,14 @@ func callRulesOf(r Rules) (*callRules, error) {
 	return &complete, err
 }
 
-// Rules returns the rules in force.
+// Rules returns the current rules.
 func (mw *Middleware) Rules() Rules { return mw.rules.Load().Rules }
 
-// SetRules replaces the rules of all calls that begin from now on; a call keeps those
-// with which it began. Zero fields of the limits mean their defaults. With another
-// share of the holdout, a session whose hash lies between the two shares changes its
-// group with its next call; all others stay. SetRules fails, and changes nothing, if a
-// rule is not valid.
+// SetRules replaces the rules for all calls that begin from now on. A call keeps the
+// rules with which it began. Zero fields of the limits mean their defaults. If the
+// share of the holdout changes, only the sessions between the old and the new share
+// change their group, each with its next call. If a rule is invalid, SetRules returns
+// an error and changes nothing.
 func (mw *Middleware) SetRules(r Rules) error {
 	now := &mw.rules.Load().Limits
 	r.Limits.MaxSessions, r.Limits.SessionLife = now.MaxSessions, now.SessionLife
@@ -347,14 +358,15 @@ func (mw *Middleware) SetRules(r Rules) error {
 	return nil
 }
 
-// Clock tells the time and calls back later. Now() time.Time returns the time, and
-// AfterFunc(d time.Duration, f func()) Timer calls f once after d, on any goroutine.
-// It is safe for concurrent use. carryontest has one that moves only when told to.
+// Clock is a source of time, for [WithClock]. Now() time.Time returns the time.
+// AfterFunc(d time.Duration, f func()) Timer calls f once, on any goroutine, after d.
+// Implementations are safe for concurrent use. carryontest.Clock is one that moves only
+// when told to.
 type Clock = clock.Clock
 
-// Timer is a pending call of a [Clock]'s AfterFunc. Stop() bool cancels the call,
-// and Reset(d time.Duration) bool schedules it for d from now; both report whether
-// it was still pending. A *time.Timer is a Timer.
+// Timer is a pending call of a [Clock]'s AfterFunc. Stop() bool cancels the call, and
+// Reset(d time.Duration) bool schedules it for d from now; both report whether the call
+// was still pending. *[time.Timer] is a Timer.
 type Timer = clock.Timer
 
 // UsageMode says which usage a joined answer reports.
@@ -363,10 +375,10 @@ type UsageMode uint8
 // The usage modes.
 const (
 	// UsageOneAnswer reports usage as if the turns were one answer: the prompt tokens
-	// of the first turn, and the completion tokens of all. Agents read the prompt
-	// tokens as the size of their context.
+	// of the first turn, and the completion tokens of all turns. Agents take the prompt
+	// tokens for the size of their context.
 	UsageOneAnswer UsageMode = iota
-	// UsageSum reports the usage of all turns together, which is what is billed.
+	// UsageSum reports the sum of all turns, which is what the provider charges for.
 	UsageSum
 	// UsageLastTurn reports the usage of the last turn.
 	UsageLastTurn
@@ -389,29 +401,30 @@ type PauseToolMode uint8
 
 // The pause tool modes.
 const (
-	// PauseToolInContinuations declares todo_pause only in continuations: the
-	// caller's own requests go out as they are.
+	// PauseToolInContinuations declares todo_pause only in continuations. The caller's
+	// own requests are sent unchanged.
 	PauseToolInContinuations PauseToolMode = iota
-	// PauseToolAlways declares todo_pause, as the last tool, in every call that may
-	// be continued. The tools and the messages before a prompt then stay the same,
-	// byte for byte, over a whole conversation, so providers can cache them. The
-	// caller never sees a call of todo_pause, and one in the caller's own turn
-	// pauses.
+	// PauseToolAlways declares todo_pause, as the last tool, in every call that may be
+	// continued. The tools and messages before a prompt then stay the same, byte for
+	// byte, during a whole conversation, so that providers can cache them. The model
+	// may then also pause in the caller's own turn. The caller never sees a call of
+	// todo_pause.
 	PauseToolAlways
 )
 
-// Tasks is what the engine needs of background tasks. [asynctask.Manager] implements
-// it.
+// Tasks is what the engine needs from background tasks. *[asynctask.Manager] implements
+// it. Implementations are safe for concurrent use.
 type Tasks interface {
-	// Pending returns the work of the session. If maxAge is positive, work that has
-	// been unfinished for that long does not count.
+	// Pending returns the unfinished work of the session. If maxAge is positive, work
+	// that has been unfinished for that long is left out.
 	Pending(ctx context.Context, session string, maxAge time.Duration) (asynctask.Pending, error)
-	// Summary returns the status summary of the session, "" if it has no tasks.
+	// Summary returns the status summary of the session, or "" if the session has no
+	// tasks.
 	Summary(ctx context.Context, session string) (string, error)
-	// Deliver returns what to tell the model in a request that is about to be sent,
-	// or nil for nothing.
+	// Deliver returns what to tell the model in the request that is about to be sent,
+	// or nil.
 	Deliver(ctx context.Context, session string, o asynctask.DeliverOptions) (*asynctask.Delivery, error)
-	// Settle records the outcome of a delivery.
+	// Settle records the result of a delivery.
 	Settle(ctx context.Context, d *asynctask.Delivery, outcome asynctask.DeliveryOutcome) error
 }
 

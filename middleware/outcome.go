@@ -18,34 +18,34 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Outcome says what carryon did with one call. It is a value; it does not change once
-// the call has ended.
+// Outcome says what carryon did with one call. It is a value, and no longer changes
+// once the call has ended. Minor releases may add fields.
 type Outcome struct {
 	Session  string              `json:"session,omitzero"` // "" without a session
-	Turns    int                 `json:"turns"`            // requests to the model, the caller's own included
-	Attempts int                 `json:"attempts"`         // continuations among them
-	Reason   continuation.Reason `json:"reason"`           // why the call was not continued any further
-	List     continuation.List   `json:"list,omitzero"`    // the todo list as last read; zero if it was not
-	Finish   string              `json:"finish,omitzero"`  // the provider's finish reason, with ReasonNotEnded
-	Limit    int                 `json:"limit,omitzero"`   // the limit that was reached, if Reason.Exhausted()
-	Awaited  int                 `json:"awaited,omitzero"` // background tasks that have not ended, with ReasonBackground
+	Turns    int                 `json:"turns"`            // requests to the model, including the caller's own
+	Attempts int                 `json:"attempts"`         // how many of the Turns were continuations
+	Reason   continuation.Reason `json:"reason"`           // why the call was not continued, or not any further
+	List     continuation.List   `json:"list,omitzero"`    // the todo list as last read, or zero
+	Finish   string              `json:"finish,omitzero"`  // with ReasonNotEnded, the provider's finish reason
+	Limit    int                 `json:"limit,omitzero"`   // the limit that was reached, if Reason.Exhausted() is true
+	Awaited  int                 `json:"awaited,omitzero"` // with ReasonBackground, the number of unfinished tasks
 	Paused   *pause.Result       `json:"paused,omitzero"`  // set if the model paused
-	Worth    Worth               `json:"worth,omitzero"`   // what continuations were found to be worth in this call, and what its own cost
-	Usage    []adapter.Usage     `json:"usage,omitempty"`  // one per turn, zero where none was reported; nil if carryon left the call alone
-	Err      error               `json:"-"`                // why the call broke off, a failure of a continuation, the todo source or the store, or a gate's veto
-	DryRun   bool                `json:"dry_run,omitzero"` // carryon did nothing: Reason says what it would have done
-	Holdout  bool                `json:"holdout,omitzero"` // the session belongs to the control group of [WithHoldout]
-	Wrote    bool                `json:"wrote,omitzero"`   // the call is the first of a user turn of its session; never set in a dry run
-	GoOn     bool                `json:"go_on,omitzero"`   // and what the user wrote only says go on, as "continue" does
-	Ended    bool                `json:"ended"`            // false until the call has ended
+	Worth    Worth               `json:"worth,omitzero"`   // what continuations achieved and cost
+	Usage    []adapter.Usage     `json:"usage,omitempty"`  // one per turn, zero if the provider reported none; nil if carryon left the call alone
+	Err      error               `json:"-"`                // why the call broke off, or the error of a continuation, the todo source, the store or the gate
+	DryRun   bool                `json:"dry_run,omitzero"` // whether carryon only reported; Reason then says what it would have done
+	Holdout  bool                `json:"holdout,omitzero"` // whether the session belongs to the control group of [WithHoldout]
+	Wrote    bool                `json:"wrote,omitzero"`   // whether the call is the first of a user turn of its session; always false in a dry run
+	GoOn     bool                `json:"go_on,omitzero"`   // whether, in addition, the user's message only says to go on, such as "continue"
+	Ended    bool                `json:"ended"`            // whether the call has ended
 }
 
-// Continued reports whether carryon has continued the call.
+// Continued reports whether carryon sent at least one continuation.
 func (o Outcome) Continued() bool { return o.Attempts > 0 }
 
-// String describes the outcome in a line, as in "2 turns, 1 continuation: No active
+// String describes the outcome in one line, such as "2 turns, 1 continuation: No active
 // todos found (pending or in_progress): all 3 are done (from the last call of
-// todo_write)".
+// todo_write)". The wording may change.
 func (o Outcome) String() string {
 	if o.Turns == 0 {
 		return "No call has gone through carryon and ended"
@@ -68,9 +68,11 @@ func (o Outcome) String() string {
 	return b.String()
 }
 
-// Explanation says why the call was not continued any further, and what carryon saw:
-// the tools that were called in place of a todo tool, the counts of the list, the
-// finish reason. It quotes no todo.
+// Explanation says in words why the call was not continued, or not any further. It adds
+// details such as the tools that were called instead of a todo tool, the counts of the
+// list, and the finish reason. It does not quote any todo.
+//
+// Experimental: the wording may change.
 func (o Outcome) Explanation() string {
 	switch reason := o.Reason.String(); o.Reason { //nolint:exhaustive // the other reasons need no detail
 	case continuation.ReasonToolCalls:
@@ -144,14 +146,15 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Outcomes collects the outcomes of the calls made under a ctx, in the order of the
-// calls. It is safe for concurrent use.
+// Outcomes collects the outcomes of calls, in the order in which the calls began. It is
+// safe for concurrent use.
 type Outcomes struct {
 	mu    sync.Mutex
 	calls []*outcomeCell
 }
 
-// All returns the outcomes of the calls that have ended.
+// All returns the outcomes of the calls that have ended, in a slice that the caller
+// owns.
 func (o *Outcomes) All() []Outcome {
 	o.mu.Lock()
 	calls := slices.Clip(o.calls)
@@ -165,8 +168,7 @@ func (o *Outcomes) All() []Outcome {
 	return all
 }
 
-// Last returns the outcome of the last call that has ended, or the zero
-// Outcome if none has.
+// Last returns the last outcome of All, or the zero Outcome if no call has ended.
 func (o *Outcomes) Last() Outcome {
 	all := o.All()
 	if len(all) == 0 {
@@ -220,9 +222,9 @@ func (c *outcomeCell) addUsage(u adapter.Usage, continuation bool) {
 
 type captureKey struct{}
 
-// Capture returns a ctx and the Outcomes of the calls made under it: one per call
-// that goes through a wrapped client, in order, even if carryon left the call alone.
-// The Outcomes keep them all, so capture per request, not once for a program.
+// Capture returns a ctx, and the Outcomes of all calls that wrapped clients make with
+// that ctx, including calls that carryon leaves alone. Outcomes keeps every outcome in
+// memory, so call Capture for each request, not once for the whole program.
 func Capture(ctx context.Context) (context.Context, *Outcomes) {
 	outcomes := new(Outcomes)
 	return context.WithValue(ctx, captureKey{}, outcomes), outcomes
@@ -233,39 +235,41 @@ func capture(ctx context.Context) *Outcomes {
 	return outcomes
 }
 
-// Worth says what continuations were worth, and what they cost.
+// Worth says what continuations achieved and what they cost.
 //
-// carryon judges a continuation when it next reads the todo list in that user turn,
-// which may be in a later call. So the counts of an [Outcome] may be about a
-// continuation of an earlier call. A continuation that failed, or after which the
-// user wrote before the list was read, is not judged.
+// carryon judges a continuation when it next reads the todo list in the same user turn,
+// perhaps in a later call. So the counts of an [Outcome] may be about a continuation of
+// an earlier call. A continuation is not judged if it failed, or if the user wrote
+// again before the list was read.
 type Worth struct {
-	// Resumed counts the stalls after whose continuation the list made progress in the
-	// same user turn. That a tool was called is not enough.
+	// Resumed is the number of stalls that a continuation resolved: the list made
+	// progress later in the same user turn. A tool call alone does not count.
 	Resumed  int `json:"resumed,omitzero"`
-	Finished int `json:"finished,omitzero"` // todos completed after those continuations
+	Finished int `json:"finished,omitzero"` // todos completed after these continuations
 
-	// Paused, Repeated and NoProgress count the unwanted continuations: the model paused
-	// or wanted to, repeated its answer, or did something else without progress.
+	// Paused, Repeated and NoProgress count the unwanted continuations: the model
+	// paused or wanted to, repeated its answer, or did anything else without progress
+	// on the list.
 	Paused     int `json:"paused,omitzero"`
 	Repeated   int `json:"repeated,omitzero"`
 	NoProgress int `json:"no_progress,omitzero"`
 
-	// Questions counts the answers to the question of [WithClosingQuestion], and Reopened
-	// those that called a tool: something was open. Without a list nobody knows more.
+	// Questions counts the replies to the question of [WithClosingQuestion]. Reopened
+	// counts those that called a tool, because something was open.
 	Questions int `json:"questions,omitzero"`
 	Reopened  int `json:"reopened,omitzero"`
 
-	Tokens Tokens `json:"tokens,omitzero"` // that the provider reported for continuations
+	Tokens Tokens `json:"tokens,omitzero"` // usage of continuations, as the provider reported it
 
 	// Unsent counts the continuations that were not sent because of [WithDryRun] or
-	// [WithHoldout], and Estimate says roughly what they would have used. In a dry run
-	// these are first continuations only: nobody knows what would have followed.
+	// [WithHoldout]. Estimate is roughly what they would have used. In a dry run only
+	// the first continuation of a call is counted, because what would have followed is
+	// unknown.
 	Unsent   int    `json:"unsent,omitzero"`
 	Estimate Tokens `json:"estimate,omitzero"`
 }
 
-// Unwanted returns the number of unwanted continuations.
+// Unwanted returns the sum of Paused, Repeated and NoProgress.
 func (w Worth) Unwanted() int { return w.Paused + w.Repeated + w.NoProgress }
 
 // addAnswer counts an answer to the closing question.
@@ -276,7 +280,7 @@ func (w *Worth) addAnswer(called bool) {
 	}
 }
 
-// Plus returns the sum of both.
+// Plus returns the sum of w and other.
 func (w Worth) Plus(other Worth) Worth {
 	return Worth{
 		Resumed: w.Resumed + other.Resumed, Finished: w.Finished + other.Finished,
@@ -287,25 +291,25 @@ func (w Worth) Plus(other Worth) Worth {
 	}
 }
 
-// Tokens counts tokens by what they cost.
+// Tokens counts tokens by how providers charge for them.
 type Tokens struct {
-	Input  int `json:"input"`  // of the prompt, without the cached ones
-	Cached int `json:"cached"` // of the prompt, from the provider's cache
-	Output int `json:"output"`
+	Input  int `json:"input"`  // prompt tokens that were not cached
+	Cached int `json:"cached"` // prompt tokens from the provider's cache
+	Output int `json:"output"` // tokens of the answer, including reasoning
 }
 
-// Total returns the number of all tokens.
+// Total returns the sum of all counts.
 func (t Tokens) Total() int { return addTokens(addTokens(t.Input, t.Cached), t.Output) }
 
-// Plus returns the sum of both.
+// Plus returns the sum of t and other.
 func (t Tokens) Plus(other Tokens) Tokens {
 	return Tokens{
 		Input: addTokens(t.Input, other.Input), Cached: addTokens(t.Cached, other.Cached), Output: addTokens(t.Output, other.Output),
 	}
 }
 
-// TokensOf returns the tokens of a turn by what they cost. Nothing that a provider reports makes a count
-// negative.
+// TokensOf returns the tokens of a turn. No count is negative, whatever the provider
+// reports.
 func TokensOf(u adapter.Usage) Tokens {
 	prompt := max(u.Prompt, 0)
 	cached := min(max(u.Cached, 0), prompt)
@@ -320,14 +324,13 @@ func addTokens(a, b int) int {
 	return a + b
 }
 
-// MarshalJSON returns the fields, with the text of Err as "error" and the code of
-// the reason.
+// MarshalJSON returns the fields, the text of Err as "error", and the code of Reason.
 func (o Outcome) MarshalJSON() ([]byte, error) {
 	return json.Marshal(outcomeJSON{outcomeFields(o), jsonerror.Text{Err: o.Err}})
 }
 
-// UnmarshalJSON reads what [Outcome.MarshalJSON] returns. Of Err, it restores the
-// text only.
+// UnmarshalJSON reads what [Outcome.MarshalJSON] returns. It restores only the text of
+// Err, so [errors.Is] and [errors.As] do not match it.
 func (o *Outcome) UnmarshalJSON(data []byte) error {
 	var fields outcomeJSON
 	if err := json.Unmarshal(data, &fields); err != nil {

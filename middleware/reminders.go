@@ -28,8 +28,8 @@ type reminder struct {
 	read     bool // the model has read it
 }
 
-// AttachesReminders reports whether requests may carry reminders. If not, adapters
-// may leave the fields of [adapter.Request] empty that say where reminders go.
+// AttachesReminders reports whether requests may carry reminders. If not, adapters need
+// not fill in the fields of [adapter.Request] that say where reminders go.
 func (mw *Middleware) AttachesReminders() bool { return mw.options.tasks != nil }
 
 // attachments returns the texts about background tasks that the caller's own request,

@@ -481,15 +481,16 @@ func (b *badStates) remove(key string) {
 	}
 }
 
-// Errors of calls that did not ask, because the last answer was late or an error.
+// Errors of calls for which carryon did not ask again, after an error or a timeout of
+// an earlier call. Test for them with [errors.Is].
 var (
-	// ErrStoreSkipped says that the store of session state was not asked, because it
-	// had failed some seconds before.
+	// ErrStoreSkipped says that carryon did not ask the store of session state, because
+	// the store had failed a few seconds before.
 	ErrStoreSkipped = errors.New("middleware: the session store has failed and is not asked again for some seconds")
-	// ErrTasksSkipped says that the background tasks were not asked, because they had
-	// failed to answer some seconds before.
+	// ErrTasksSkipped says that carryon did not ask for the background tasks, because
+	// asking had failed a few seconds before.
 	ErrTasksSkipped = errors.New("middleware: the background tasks have failed and are not asked again for some seconds")
-	// ErrSourceSkipped says that the todo source was not asked, because it had been
-	// late some seconds before.
+	// ErrSourceSkipped says that carryon did not ask the todo source, because the
+	// source had been late a few seconds before. It wraps [context.DeadlineExceeded].
 	ErrSourceSkipped = fmt.Errorf("middleware: the todo source was late and is not asked again for some seconds: %w", context.DeadlineExceeded)
 )

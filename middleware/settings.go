@@ -15,17 +15,15 @@ import (
 	"github.com/carryon-go/carryon/internal/session"
 )
 
-// Settings holds the settings of sessions, which may change while the program runs. A
-// session that has not set a value has the default, which is set under the session
-// "". A change takes effect at the next decision.
+// Settings holds the settings of sessions. A session has the default for a value that
+// it has not set; the defaults are those of the session "". A change takes effect at
+// the next decision. Settings is safe for concurrent use and starts no goroutine.
 //
-// Without [WithRecords] the settings are lost when the process ends; at most
-// [continuation.Limits].MaxSessions sessions have values of their own, and beyond that
-// the least recently used one falls back to the defaults. With WithRecords, the values
-// of a session last, and all processes that share the engine obey them. The defaults
-// always belong to one process.
-//
-// A Settings is safe for concurrent use and starts no goroutine.
+// Without [WithRecords], the settings are lost when the process ends, and at most
+// [continuation.Limits].MaxSessions sessions have values of their own: beyond that, the
+// least recently used session falls back to the defaults. With [WithRecords], the
+// values of a session are kept forever and apply in all processes that share the
+// engine. The defaults always belong to one process.
 type Settings struct {
 	store session.Store // nil: sessions are kept here
 	limit int           // of the sessions kept here
@@ -47,8 +45,8 @@ func (s *Settings) local(session string) continuation.Values {
 	return s.withOverrides(session, continuation.Overrides{})
 }
 
-// Load returns the values in force for the session. It fails only if the engine of
-// [WithRecords] does.
+// Load returns the values that apply to the session. It returns an error only if the
+// engine of [WithRecords] does.
 func (s *Settings) Load(ctx context.Context, session string) (continuation.Values, error) {
 	var own continuation.Overrides
 	if s.store != nil && session != "" {
@@ -106,9 +104,8 @@ func (s *Settings) kept(session string) continuation.Overrides {
 	return *own
 }
 
-// SetTodoContinuation turns continuation on or off for the session, or for
-// all sessions without a value of their own if session is "". It fails only if the
-// engine of [WithRecords] does.
+// SetTodoContinuation turns continuation on or off for the session or, if session is
+// "", by default. It returns an error only if the engine of [WithRecords] does.
 func (s *Settings) SetTodoContinuation(ctx context.Context, session string, on bool) error {
 	if session == "" {
 		s.mu.Lock()
@@ -119,9 +116,9 @@ func (s *Settings) SetTodoContinuation(ctx context.Context, session string, on b
 	return s.change(ctx, session, func(own *continuation.Overrides) { own.TodoContinuation = switchTo(on) })
 }
 
-// SetApprovalMode sets the approval mode of the session, or of all sessions
-// without a value of their own if session is "". It fails on an unknown mode, and
-// if the engine of [WithRecords] does.
+// SetApprovalMode sets the approval mode of the session or, if session is "", the
+// default. It returns an error if the mode is unknown or the engine of [WithRecords]
+// fails.
 func (s *Settings) SetApprovalMode(ctx context.Context, session string, mode continuation.ApprovalMode) error {
 	if err := mode.Check(); err != nil {
 		return err
@@ -135,8 +132,8 @@ func (s *Settings) SetApprovalMode(ctx context.Context, session string, mode con
 	return s.change(ctx, session, func(own *continuation.Overrides) { own.YOLO = switchTo(mode == continuation.ApprovalYOLO) })
 }
 
-// Reset drops the session's own values, so that the defaults apply again. It fails
-// only if the engine of [WithRecords] does.
+// Reset removes the session's own values, so that the defaults apply again. It returns
+// an error only if the engine of [WithRecords] does.
 func (s *Settings) Reset(ctx context.Context, session string) error {
 	return s.change(ctx, session, func(own *continuation.Overrides) { *own = continuation.Overrides{} })
 }
@@ -161,46 +158,48 @@ func (s *Settings) change(ctx context.Context, session string, f func(*continuat
 	return nil
 }
 
-// Errors of [Settings.Command] and [Settings.CommandFor], for errors.Is.
+// Errors of [Settings.Command] and [Settings.CommandFor]. Test for them with
+// [errors.Is].
 var (
-	// ErrNotCommand means that the line is not a /set command.
+	// ErrNotCommand says that the line is not a /set command.
 	ErrNotCommand = errors.New("middleware: not a /set command")
-	// ErrUnknownSetting means that there is no setting of that name.
+	// ErrUnknownSetting says that no setting has that name.
 	ErrUnknownSetting = errors.New("middleware: unknown setting")
-	// ErrSettingValue means that the setting cannot have that value.
+	// ErrSettingValue says that the setting cannot have that value.
 	ErrSettingValue = errors.New("middleware: invalid value of a setting")
 )
 
-// Command runs a /set command that a user has typed. It shows and changes the
-// defaults, which apply to every session that has not set a value of its own. If the
-// program serves several users, use [Settings.CommandFor].
+// Command runs a /set command that a user has typed. It shows and changes the defaults,
+// which apply to every session without a value of its own. If the program serves
+// several users, use [Settings.CommandFor].
 //
 //	/set                           lists the settings
 //	/set todo-continuation         shows one
 //	/set todo-continuation false   changes one
 //
-// todo-continuation can be true or false (also on or off, yes or no); approval-mode
+// todo-continuation can be true or false (also on or off, yes or no), and approval-mode
 // can be default or yolo. Case and extra white space do not matter; "_" may stand for
 // "-", and "=" may precede the value.
 //
-// The answer is one line of printable characters to show to the user. On an error
-// nothing has changed, and the answer lists what is valid. Only [ErrNotCommand] comes
-// with an empty answer, so a chat program can ignore the error:
+// The answer is one line of printable characters to show to the user. The error is, or
+// wraps, [ErrNotCommand], [ErrUnknownSetting] or [ErrSettingValue]; nothing has changed
+// then, and the answer lists what is valid. Only ErrNotCommand comes with an empty
+// answer, so a chat program can ignore the error:
 //
 //	if answer, _ := settings.Command(line); answer != "" {
 //		fmt.Println(answer)
 //		continue
 //	}
 //
-// A change takes effect at the next decision, even while a turn is being continued,
+// A change takes effect at the next decision, even for a turn that is being continued,
 // and is lost when the process ends.
 func (s *Settings) Command(line string) (answer string, err error) {
 	return s.CommandFor(context.Background(), "", line) // the defaults are kept in this process
 }
 
-// CommandFor is [Settings.Command] for one session: it changes no other. The session
-// "" stands for the defaults. If the engine of [WithRecords] fails, the answer
-// says that the settings cannot be reached, and err is the store's error.
+// CommandFor is [Settings.Command] for one session; it does not affect others. The
+// session "" stands for the defaults. If the engine of [WithRecords] fails, the answer
+// says that the settings cannot be reached, and err is the engine's error.
 func (s *Settings) CommandFor(ctx context.Context, session, line string) (answer string, err error) {
 	command, rest := cutAt(line, unicode.IsSpace)
 	if !strings.EqualFold(command, "/set") {

@@ -7,17 +7,17 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 )
 
-// Stream joins the turns of a call into one stream. The consumer drives it:
-// everything happens in Recv, on the consumer's goroutine. Only one goroutine at a
-// time may call Recv; any goroutine may call Close at any time.
+// Stream joins the turns of a call into one stream. The consumer drives it: everything
+// happens in Recv, on the goroutine of its caller. Only one goroutine at a time may
+// call Recv; Close is safe for concurrent use.
 type Stream[C any] struct {
 	busy   sync.Mutex // guards joiner
 	joiner joiner[C]
 }
 
-// NewStream returns the stream of the call. Its first turn is read from first, and
-// open sends the continuations. The dialect belongs to this call. The stream must be
-// closed.
+// NewStream returns the stream of the call. It reads the first turn from first, and
+// sends continuations with open. The dialect must belong to this call alone. The caller
+// must close the stream.
 func NewStream[C any](
 	call *Call, d adapter.Dialect[C], first adapter.Source[C], open adapter.Open[C],
 ) *Stream[C] {
@@ -29,11 +29,12 @@ func NewStream[C any](
 	return s
 }
 
-// Outcome returns the outcome of the call, or what is known of it so far.
+// Outcome returns the outcome of the call, or its present state if the call has not
+// ended; see [Outcome].Ended.
 func (s *Stream[C]) Outcome() Outcome { return s.joiner.call.Outcome() }
 
-// Recv returns the next chunk, and io.EOF after the last. An error of the
-// caller's own turn is returned as it came.
+// Recv returns the next chunk, and [io.EOF] after the last one. An error of the
+// caller's own turn is returned unchanged.
 func (s *Stream[C]) Recv() (C, error) {
 	s.busy.Lock()
 	defer s.leave()
@@ -64,9 +65,9 @@ func (s *Stream[C]) next() (C, error) {
 	}
 }
 
-// TryRecv returns the next chunk that Recv would return, if that takes no waiting:
-// not for the source, and not for a decision or a continuation. It returns none
-// behind an error of the turn, because many clients read no further, and never one if
+// TryRecv returns the next chunk that Recv would return, if that is possible without
+// waiting for the source, a decision or a continuation. After an error of the turn it
+// returns no chunk, because many clients stop reading there. It never returns one if
 // the source has no method TryRecv. It must not be called while Recv runs.
 func (s *Stream[C]) TryRecv() (c C, ok bool) {
 	s.busy.Lock()
@@ -91,12 +92,13 @@ func (s *Stream[C]) TryRecv() (c C, ok bool) {
 	return c, false
 }
 
-// Ended reports whether the call has ended. Recv then returns what is left, and then
-// its error, without waiting.
+// Ended reports whether the call has ended. Recv then returns the remaining chunks and
+// the final error without waiting.
 func (s *Stream[C]) Ended() bool { return s.joiner.phase.is(ended) }
 
-// Close ends the stream at any point: during a Recv, a wait, or the opening of a
-// continuation. It returns the error of closing the source.
+// Close ends the stream. It may be called at any time: during a Recv, a wait, or the
+// opening of a continuation, all of which it interrupts. It returns the error of
+// closing the source.
 func (s *Stream[C]) Close() error {
 	j := &s.joiner
 	j.closed.Store(true)
@@ -134,8 +136,8 @@ func (s *Stream[C]) leave() {
 	}
 }
 
-// Relay returns the relay of the stream while turn 1 is being read and has shown
-// nothing that could end it, and nil afterwards.
+// Relay returns the relay of the stream as long as turn 1 is being read and nothing has
+// been received that could end it; then it returns nil.
 func (s *Stream[C]) Relay() *Relay[C] {
 	if s.joiner.phase.is(relaying) {
 		return (*Relay[C])(s)
@@ -143,20 +145,16 @@ func (s *Stream[C]) Relay() *Relay[C] {
 	return nil
 }
 
-// Relay lets an adapter receive chunks of turn 1 from the first source itself, so
-// that a stream with nothing to do costs next to nothing. While [Stream.Relay]
-// returns one, the adapter may give the consumer a chunk that holds only text,
-// reasoning or usage, after reporting that to Text, Reasoning or Usage. It gives
-// every other chunk to Handle: any with an error, a finish, a call, a refusal or a
-// second choice. The methods belong to the goroutine that calls Recv. A Relay that is
-// used later records nothing.
+// Relay lets an adapter pass on chunks of turn 1 itself, which costs almost no time.
+// While [Stream.Relay] returns one, the adapter may receive from the first source. A
+// chunk that has only text, reasoning or usage it may give to the consumer itself,
+// after reporting it to Text, Reasoning or Usage. Every other chunk, and every error,
+// it passes to Handle: a finish, a call, a refusal, a second choice. Only the goroutine
+// that calls Recv may use a Relay. A Relay that is used after turn 1 records nothing.
 type Relay[C any] Stream[C]
 
-// Text records text that the adapter relays. It allocates only for the copy of the
-// text that a continuation would replay.
-//
-// It needs no lock, because only the goroutine that relays uses the transcript. Close
-// on another goroutine breaks the turn off and reads no text.
+// Text records the text of a chunk that the adapter passes on. It allocates only to
+// grow the copy of the text that a continuation would send back.
 func (r *Relay[C]) Text(text string) {
 	if r.joiner.phase.is(relaying) {
 		r.joiner.call.env.observed.firstChunk()
@@ -164,8 +162,8 @@ func (r *Relay[C]) Text(text string) {
 	}
 }
 
-// Reasoning records the model's reasoning in a chunk that the adapter relays and that
-// holds nothing else.
+// Reasoning records the reasoning of a chunk that the adapter passes on. The chunk must
+// have nothing else.
 func (r *Relay[C]) Reasoning(text string) {
 	if r.joiner.phase.is(relaying) {
 		r.joiner.call.env.observed.firstChunk()
@@ -173,7 +171,7 @@ func (r *Relay[C]) Reasoning(text string) {
 	}
 }
 
-// Usage records the usage of the turn so far, in a chunk that the adapter relays.
+// Usage records the usage of the turn so far, from a chunk that the adapter passes on.
 func (r *Relay[C]) Usage(u adapter.Usage) {
 	s := (*Stream[C])(r)
 	s.busy.Lock()
@@ -183,8 +181,8 @@ func (r *Relay[C]) Usage(u adapter.Usage) {
 	}
 }
 
-// Handle takes a chunk or an error that the adapter received from the first source,
-// and returns what [Stream.Recv] would.
+// Handle processes a chunk or an error that the adapter received from the first source.
+// It returns what [Stream.Recv] would return.
 func (r *Relay[C]) Handle(c C, err error) (C, error) {
 	s := (*Stream[C])(r)
 	s.busy.Lock()

@@ -10,16 +10,16 @@ import (
 )
 
 // Unary runs a call that is not streamed. It calls do with a nil Continuation to send
-// the caller's own request, and again for every continuation. Without a continuation
-// it returns the very value that do returned; otherwise it returns the answer of the
-// last good turn, with the text of all turns. do must honour its ctx.
+// the caller's own request, and again for every continuation. do must honour its ctx.
+// Without a continuation, Unary returns the very value that do returned. Otherwise it
+// returns the answer of the last good turn with the text of all turns.
 //
-// An error of the caller's own request is returned unchanged. A failed continuation
-// is not returned as an error, unless the caller's ctx has ended, a callback was
-// given part of a tool call, or a callback has failed: then Unary returns the answer
-// so far with the error.
+// An error of the caller's own request is returned unchanged. The error of a
+// continuation is not returned, except in three cases: the caller's ctx has ended, a
+// callback has received part of a tool call, or a callback has failed. Unary then
+// returns the answer so far together with the error.
 //
-// Filters are the filters of the callbacks that the SDK streams to while do runs.
+// filters are the filters of the callbacks to which the SDK streams while do runs.
 func Unary[R any](
 	call *Call, d adapter.Dialect[R], do func(context.Context, *adapter.Continuation) (R, error), filters ...TurnFilter,
 ) (R, error) {
@@ -205,7 +205,7 @@ func (u *unary[R]) join() R {
 	return shown[0]
 }
 
-// TurnFilter is a [Filter] of any type, for [Unary].
+// TurnFilter is a [Filter] of any type, for [Unary]. Only Filter implements it.
 type TurnFilter interface {
 	begin(c *callbacks, r *turnReader)
 	end(r *turnReader)
@@ -214,18 +214,18 @@ type TurnFilter interface {
 	showedTurn() bool // or part of it
 }
 
-// Filter stands before a callback that an SDK streams to during a unary call. It
-// passes the caller's own turn as it is; in later turns it leaves out the calls of
-// todo_pause, and puts the separator before the first text. A call may have several
-// Filters, each for a callback of its own; give all of them to [Unary].
+// Filter stands between an SDK and the callback to which the SDK streams during a unary
+// call. It passes on the caller's own turn unchanged. In later turns it removes the
+// calls of todo_pause, and puts the separator before the first text. A call may have
+// several Filters, one for each callback; pass all of them to [Unary].
 //
-// Its dialect is for the values that the callback takes: Read reports no finish and
-// no usage.
+// The dialect of a Filter is for the values that the callback receives. Its Read
+// reports neither finish nor usage.
 //
-// Chunk, Relaying and Relayed are called while [Unary] runs, by one goroutine at a
-// time for all filters of a call. A late call from a goroutine of the SDK does no
-// harm: the filter leaves out what belongs to a turn that has ended, unless that turn
-// was the only one and passes as it is.
+// Chunk, Relaying and Relayed are called while Unary runs, by one goroutine at a time
+// for all filters of the call. If a goroutine of the SDK calls Chunk late, the Filter
+// drops what belongs to a turn that has ended; if the call has only one turn, it passes
+// the value on.
 type Filter[C any] struct {
 	emit func(C) error
 
@@ -254,16 +254,18 @@ const (
 // errTurnOver is the answer to an SDK that streams to a callback too late.
 var errTurnOver = errors.New("middleware: the turn that this belongs to has ended")
 
-// NewFilter returns a filter before emit, for one call. Give it to [Unary].
+// NewFilter returns a filter that passes values to emit, for one call. Pass it to
+// [Unary].
 func NewFilter[C any](d adapter.Dialect[C], emit func(C) error) *Filter[C] {
 	f := &Filter[C]{emit: emit}
 	f.writer = writer[C]{dialect: d}
 	return f
 }
 
-// Chunk takes a value that the SDK streams. If the callback fails, Chunk returns its
-// error, then and for every later value, and the call is not continued any more. It
-// panics if Unary was not given the filter.
+// Chunk receives a value that the SDK streams, and passes on what the callback may see.
+// If the callback fails, Chunk returns its error, now and for every later value, and
+// carryon does not continue the call. Chunk panics if the filter was not passed to
+// [Unary].
 func (f *Filter[C]) Chunk(c C) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -282,10 +284,10 @@ func (f *Filter[C]) Chunk(c C) error {
 	return f.err
 }
 
-// Relaying reports whether the filter passes what the SDK streams as it is, which it
-// does in the caller's own turn. While it does, an adapter may give a chunk to the
-// callback itself and report that to Relayed, so that a chunk costs next to nothing.
-// After true, the adapter must do both.
+// Relaying reports whether the filter passes values on unchanged, which it does during
+// the caller's own turn. Then an adapter may call the callback itself and report that
+// to Relayed, instead of calling Chunk; this saves almost all the time that a chunk
+// costs. After Relaying has returned true, the adapter must do both or neither.
 func (f *Filter[C]) Relaying() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -295,8 +297,8 @@ func (f *Filter[C]) Relaying() bool {
 	return f.emitting
 }
 
-// Relayed records a chunk that the adapter has given to the callback: whether it had
-// text, and the callback's error. It returns what Chunk would have returned.
+// Relayed records a value that the adapter has passed to the callback itself: whether
+// it had text, and the callback's error. It returns what Chunk would have returned.
 func (f *Filter[C]) Relayed(text bool, err error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
