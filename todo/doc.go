@@ -1,16 +1,29 @@
-// Package todo defines todo lists and reads them for carryon.
+// Package todo defines todo lists and the sources from which carryon reads them.
 //
-// carryon needs one thing, a [Provider]: given a ctx, it returns the todo list
-// of the session in that ctx. carryon reads the list and never writes it, so a
-// [ProviderFunc] over whatever store a program already has will do. carryon
-// asks two questions of a list: which todos are active ([Status.Active]), and
-// which of them comes first.
+// carryon needs a [Provider]: given a ctx, it returns the todo list of the session in
+// that ctx. carryon reads the list and never changes it, so a [ProviderFunc] over the
+// program's own store is enough. carryon looks at two things: which todos are active
+// ([Status.Active]), and which of those comes first.
+//
+// Begin with [FromConversation] if the agent already has a todo tool, with [NewMemory]
+// if it has none, or with [ProviderFunc] if the program keeps lists of its own.
+//
+// # In the conversation
+//
+// An agent with a todo tool has its list in its own messages, as the arguments of the
+// tool's last call. [FromConversation] reads it there and recognizes the tools of most
+// agents:
+//
+//	mw := middleware.New(todo.FromConversation())
+//
+// It reads the [Conversation] in its ctx, which has the tool calls of the current
+// request. A program's own Provider can read it too; see [ConversationFrom].
 //
 // # In memory
 //
-// [NewMemory] keeps one list per session and answers the two tools with which a model
+// [NewMemory] keeps one list per session and answers two tools, with which a model
 // works on its list. A program declares [WriteTool] and [ReadTool] next to its own
-// tools and passes the calls to the Memory in its tool loop:
+// tools, and passes their calls to the Memory in its tool loop:
 //
 //	todos := todo.NewMemory()
 //	for _, call := range answer.ToolCalls {
@@ -21,27 +34,19 @@
 //		// the program's own tools
 //	}
 //
-// The session is the one that continuation.WithSession put into ctx. Without a
-// session there is no list, unless [WithOneConversation] says that the program
-// has a single conversation.
-//
-// # In the conversation
-//
-// An agent that already has a todo tool needs no Memory: its list is in its messages,
-// as the arguments of the tool's last call. [FromConversation] reads it there and
-// recognizes the tools of most agents:
-//
-//	mw := middleware.New(todo.FromConversation())
-//
-// It reads the [Conversation] in the ctx that every Provider gets, which holds
-// the tool calls of the current request. A program's own Provider can read it
-// too, see [ConversationFrom].
+// The session is the one that continuation.WithSession has put into ctx. Without a
+// session there is no list, unless [WithOneConversation] says that the program has only
+// one conversation.
 //
 // # What models send
 //
-// [ParseList] reads the arguments of a todo-writing tool call. It accepts many
-// shapes, because models fill in the same schema differently: a bare array, a list in
-// a string, a Markdown checklist, numeric ids, "done" for "completed". It does not
-// guess: it refuses what cannot be a todo with an [*ArgumentsError] that tells the
-// model what to send instead, and drops no item silently.
+// [ParseList] reads the arguments of a call that writes a list. It accepts many forms,
+// because models fill in the same schema differently: a bare array, a list in a string,
+// a Markdown checklist, numeric ids, "done" instead of "completed". It does not guess
+// and drops no item: if something cannot be a todo, it returns an [*ArgumentsError]
+// that tells the model what to send instead.
+//
+// [Getting started] shows where the list can come from.
+//
+// [Getting started]: https://github.com/carryon-go/carryon/blob/main/docs/getting-started.md
 package todo

@@ -6,29 +6,30 @@ import (
 	"strings"
 )
 
-// Errors of a source that has no list to return. carryon reports each with a reason
-// of its own. Your own sources may return them too. Test for them with errors.Is.
+// Errors of a source that has no list to return. A source of your own may return them
+// too. carryon reports a different reason for each. Test for them with [errors.Is].
 var (
-	// ErrNoList says that the source found no list. Every *NoListError matches it.
+	// ErrNoList says that the source found no list. It is matched by every
+	// [*NoListError].
 	ErrNoList = errors.New("todo: no list")
-	// ErrUnreadable says that the source found a list and could not read it. Every
-	// *UnreadableError matches it.
+	// ErrUnreadable says that the source found a list but could not read it. It is
+	// matched by every [*UnreadableError].
 	ErrUnreadable = errors.New("todo: the list could not be read")
-	// ErrNoSession says that the source keeps a list per session and that the
-	// ctx has no session.
+	// ErrNoSession says that the source keeps one list per session, and that the ctx
+	// has no session.
 	ErrNoSession = errors.New("todo: no session: name the conversation with continuation.WithSession, " +
 		"or say todo.NewMemory(todo.WithOneConversation())")
 )
 
-// NoListError says what the source found instead of a list.
+// NoListError says what a source found instead of a list. It matches [ErrNoList].
 type NoListError struct {
-	// Called are the tools that the conversation called, newest first, each once, and
-	// at most eight.
+	// Called has the names of the tools that the conversation called, newest first,
+	// without duplicates, and at most eight.
 	Called []string
-	// Lookalikes are the unknown tools that the conversation called and that look
-	// like a todo tool, at most eight.
+	// Lookalikes has the names of unknown tools that the conversation called and that
+	// look like a todo tool, at most eight.
 	Lookalikes []string
-	// OtherSessions is how many other sessions have a list, where the source
+	// OtherSessions is the number of other sessions that have a list, if the source
 	// keeps one per session.
 	OtherSessions int
 }
@@ -53,13 +54,14 @@ func (e *NoListError) Error() string {
 // Is reports whether target is ErrNoList.
 func (e *NoListError) Is(target error) bool { return target == ErrNoList }
 
-// UnreadableError says which list could not be read, and why.
+// UnreadableError says which list could not be read, and why. It matches
+// [ErrUnreadable].
 type UnreadableError struct {
-	Tool string // the tool that wrote it, as the model named it
-	Err  error  // what is wrong with it
+	Tool string // the tool that wrote the list, as the model named it
+	Err  error  // what is wrong with the list
 }
 
-// Error returns tool and problem in one line.
+// Error returns the tool and the problem in one line.
 func (e *UnreadableError) Error() string {
 	return "todo: the list of " + e.Tool + " could not be read: " + strings.TrimPrefix(e.Err.Error(), "todo: ")
 }
@@ -70,16 +72,13 @@ func (e *UnreadableError) Is(target error) bool { return target == ErrUnreadable
 // Unwrap returns Err.
 func (e *UnreadableError) Unwrap() error { return e.Err }
 
-// ErrArguments matches every *ArgumentsError:
-//
-//	if errors.Is(err, todo.ErrArguments) { … }
+// ErrArguments is matched by every [*ArgumentsError]; test with [errors.Is].
 var ErrArguments = errors.New("todo: list refused")
 
-// ArgumentsError says why ParseList or Memory.Write refused a list. Its text is
-// written for the model that sent the list and quotes nothing from it.
+// ArgumentsError says why [ParseList] or [Memory.Write] rejected a list. Its text is
+// written for the model that sent the list, and quotes nothing from it.
 type ArgumentsError struct {
-	// Item is the position of the faulty item, counted from 1; 0 means the
-	// list as a whole.
+	// Item is the position of the invalid item, counted from 1; 0 means the whole list.
 	Item int
 	// Problem says what is wrong, for example "content is blank".
 	Problem string
@@ -87,7 +86,7 @@ type ArgumentsError struct {
 	Remedy string
 }
 
-// Error returns position, problem and remedy in one line.
+// Error returns the position, the problem and the remedy in one line.
 func (e *ArgumentsError) Error() string {
 	if e.Item == 0 {
 		return "todo: " + e.Problem + "; " + e.Remedy

@@ -25,7 +25,7 @@ const (
 	maxChanges = 1000
 )
 
-// ConversationOption changes a setting of FromConversation.
+// ConversationOption configures [FromConversation].
 type ConversationOption func(*conversationSource)
 
 // conversationSource is the Provider that FromConversation returns.
@@ -34,9 +34,9 @@ type conversationSource struct {
 	remembered remembered
 }
 
-// WithToolNames adds the names of tools that write a todo list, for programs whose
-// tool has a name that FromConversation does not know. Case, "_" and "-" are ignored,
-// and so is a name that has nothing else.
+// WithToolNames adds names of tools that write a todo list, for tools that
+// [FromConversation] does not know. Case, "_" and "-" are ignored. Blank names are
+// ignored, too.
 func WithToolNames(names ...string) ConversationOption {
 	var tools []tool
 	for _, name := range names {
@@ -47,65 +47,67 @@ func WithToolNames(names ...string) ConversationOption {
 	return func(c *conversationSource) { c.tools = append(c.tools, tools...) }
 }
 
-// FromConversation returns a Provider that reads the list where the model wrote
-// it: in the tool calls of the request's own messages. It needs no store, no
-// tool of carryon and no session, because every request brings its own list.
+// FromConversation returns a [Provider] that reads the list where the model wrote it:
+// in the tool calls of the request's own messages. It needs no store, no tool of
+// carryon and no session, because every request brings its own list.
 //
-// It knows the tools of common agents by name, in any case and with or without "_"
-// and "-", and the tools of WithToolNames. A namespace that ends with "__" may
-// precede the name, as in mcp__planner__todo_write, and the call may be wrapped in a
-// call of tool_call. It reads the newest calls first:
+// It knows the todo tools of common agents by name, and those of [WithToolNames]. Case,
+// "_" and "-" in a name are ignored, a namespace that ends in "__" may precede it, as
+// in mcp__planner__todo_write, and the call may be wrapped in a call of tool_call. The
+// newest calls are read first:
 //
 //   - Tools that write the whole list: todo_write (also TodoWrite, todowrite),
-//     write_todos, update_plan, update_todo_list, create_todo_list,
-//     manage_todo_list, set_todo_list, todo_list, todos, todo, task_write,
-//     write_tasks, task_tracker, update_todo and checklist. [ParseList] says what their
-//     arguments may look like. An empty list means that nothing is left to do.
+//     write_todos, update_plan, update_todo_list, create_todo_list, manage_todo_list,
+//     set_todo_list, todo_list, todos, todo, task_write, write_tasks, task_tracker,
+//     update_todo and checklist. [ParseList] says what their arguments may look like.
+//     An empty list means that nothing is left to do.
 //   - Changes of a list by id: items with "merge" set to true, and "updates".
-//   - Tools that are called once for each todo: TaskCreate, TaskUpdate,
-//     task_update, task_complete, tracker_create_task, tracker_update_task, and
-//     todo with an "action" such as add, toggle, complete or clear. Their calls are
-//     replayed; the ids may be in the results. TaskCreate and TaskUpdate may also say
-//     who owns a todo and what it waits for.
+//   - Tools that are called once for each todo: TaskCreate, TaskUpdate, task_update,
+//     task_complete, tracker_create_task, tracker_update_task, and todo with an
+//     "action" such as add, toggle, complete or clear. Their calls are replayed; the
+//     ids may be in the results. TaskCreate and TaskUpdate may also say who owns a todo
+//     and what it waits for.
 //   - sql, the tool with which Copilot CLI keeps its list in a table. Its statements
-//     are followed as long as the results confirm them.
+//     are replayed as long as the results confirm them.
 //   - exec, the tool with which Codex runs scripts that call update_plan, if the
-//     request offers update_plan. The scripts are read and never run. One that failed
-//     or has not ended does not count, and Origin.Unconfirmed says so.
-//   - If a result repeats the whole list, as JSON or as a checklist, and has all
-//     todos of its call, the result counts and not the call. TaskList,
+//     request offers update_plan. The scripts are read, but not run. A script that
+//     failed or has not ended does not count; see [Origin].Unconfirmed.
+//   - Results that repeat the whole list, as JSON or as a checklist. Such a result
+//     counts instead of its call if it has all todos of the call. TaskList,
 //     tracker_list_tasks and todo_read have only a result.
 //
-// A call counts even without a result. FromConversation skips these calls and reads
-// older ones:
+// A call counts even without a result. Some calls are skipped, and older ones are read
+// instead:
 //
-//   - calls that failed: their result begins with "Error:", "Failed to" and the
-//     like, or is a JSON object whose "isError", "error", "success" or "status"
-//     says so. A result that only mentions an error is not a failure.
-//   - calls whose arguments hold no list: they are cut off, or the call does
-//     something else
+//   - calls that failed: the result begins with "Error:", "Failed to" or similar words,
+//     or is a JSON object whose "isError", "error", "success" or "status" says so. A
+//     result that only mentions an error is not a failure.
+//   - calls whose arguments have no list, because they are cut off or because the call
+//     does something else
 //
-// A program may cut or summarize the history of a long conversation, and lose the
-// list with it. FromConversation therefore remembers the newest list of each named
-// session, for up to 10,000 sessions and 16 MiB. It returns that list for a request
-// of the session that offers the same tools and has no list, and puts it before
-// changes of todos that the history lacks; [Origin] says so.
+// A program may cut or summarize the history of a long conversation, and lose the list
+// with it. FromConversation therefore remembers the newest list of each named session,
+// for up to 10,000 sessions and 16 MiB. It returns that list for a request of the same
+// session that offers the same tools but has no list, and applies later changes to it.
+// The [Origin] says so.
 //
-// If it finds no such call, it returns a [*NoListError] with the tools that were
-// called and those among them that look like a todo tool. It returns an
-// [*UnreadableError], because an older list would be a guess, if an item of the
-// newest list cannot be read, if the list is too long, if its SQL or its script is of
-// a kind that carryon does not read, or if the history holds only a part of it.
+// If there is no such call, the error is a [*NoListError]. If the newest list cannot be
+// read, the error is an [*UnreadableError], because an older list would be a guess: an
+// item is invalid, the list is too long, its SQL or its script is of a kind that
+// carryon does not read, or the history has only a part of it.
 //
-// FromConversation examines at most 32 calls that may hold a list and 1,000 that
-// change one, reads at most 256 KiB of them, and stops once it has found the list.
-// The Provider is safe for concurrent use; it panics on a nil ctx; its caller owns
-// the slice that it returns.
+// FromConversation looks at up to 32 calls that may contain a list, 1,000 calls that
+// change one, and 256 KiB of arguments and results. It stops once it has found the
+// list. The Provider is safe for concurrent use and panics on a nil ctx. Its caller
+// owns the slice.
 //
-// The Provider is a [Locator]. Its method WritesList(tool string) bool reports
-// whether a tool of that name can write its list, or can lead to a tool that does. If
-// no tool of a request can, package middleware leaves the request alone, even if its
-// messages hold a list: it is a side call, such as one for a summary.
+// The Provider is a [Locator]. It also has a method WritesList(tool string) bool, which
+// reports whether the tool can write its list, or can lead to a tool that does. If no
+// tool of a request can, package middleware leaves the request alone even if its
+// messages have a list, because it is a side call, such as one for a summary.
+//
+// Experimental: which tools are known, and how their calls are read, follows the
+// agents, which change.
 func FromConversation(opts ...ConversationOption) Provider {
 	c := &conversationSource{tools: knownTools(), remembered: remembered{lists: lru.New[rememberedList]()}}
 	for _, opt := range opts {

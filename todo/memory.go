@@ -13,18 +13,17 @@ import (
 	"github.com/carryon-go/carryon/records"
 )
 
-// Memory keeps one todo list per session: in memory, or with [WithRecords] on an
-// engine that several processes share. It is a [Provider], and its Handle method
-// answers the tool calls of a model that works on the list.
+// Memory keeps one todo list per session: in memory or, with [WithRecords], on an
+// engine that several processes share. It is a [Provider], and its method Handle
+// answers the tool calls of a model that works on the list. A Memory is safe for
+// concurrent use and starts no goroutine. Use [NewMemory]: the zero value is not ready.
 //
-// Each method uses the session of its ctx, which continuation.WithSession sets.
-// Without a session there is no list: reads find none, writes fail with
-// [ErrNoSession], and the outcome of a model call says so. A program with one
+// Each method uses the session of its ctx, which continuation.WithSession sets. Without
+// a session there is no list: Todos and Write return [ErrNoSession]. A program with one
 // conversation and no sessions uses [WithOneConversation].
 //
-// A Memory is safe for concurrent use and starts no goroutine. In memory, its methods
-// wait only for subscribers, and ignore the end of a ctx; a nil ctx panics. Use
-// [NewMemory]: the zero value is not ready.
+// Without WithRecords, methods ignore the end of their ctx; they wait only for
+// subscribers. A nil ctx panics.
 type Memory struct {
 	options memoryOptions
 	shared  *recordtable.Table[sharedList] // nil: lists are in memory
@@ -44,21 +43,20 @@ type storedList struct {
 
 var _ Locator = (*Memory)(nil)
 
-// NewMemory returns an empty Memory. It panics if an option sets a limit that is
-// neither positive nor Off, or has a nil engine.
+// NewMemory returns an empty Memory. It panics if a limit in opts is neither positive
+// nor [Off], and if the engine of [WithRecords] is nil.
 func NewMemory(opts ...MemoryOption) *Memory {
 	options := newMemoryOptions(opts)
 	return &Memory{options: options, shared: options.table(), lists: lru.New[storedList]()}
 }
 
-// IsShared reports whether the lists are kept on an engine that processes share, so
-// that reading one may take long.
+// IsShared reports whether the lists are kept on an engine, so that reading one may
+// take long; see [WithRecords].
 func (m *Memory) IsShared() bool { return m.shared != nil }
 
-// Todos returns a copy of the session's list; a list that was cleared is empty.
-// Without a session it fails with [ErrNoSession], and if nothing was written under
-// the session, with a [*NoListError]. It also fails if the engine of [WithRecords]
-// does.
+// Todos returns a copy of the session's list; a list that was cleared is empty. The
+// error is [ErrNoSession] without a session, a [*NoListError] if nothing was written in
+// the session, or the error of the engine of [WithRecords].
 func (m *Memory) Todos(ctx context.Context) ([]Todo, error) {
 	list, _, err := m.Locate(ctx)
 	return list, err
@@ -93,8 +91,8 @@ func (m *Memory) look(session string) (list []Todo, sessions int, written bool) 
 	return list, m.lists.Len(), written
 }
 
-// Read returns a copy of the session's list, or nil if it has none. With
-// [WithRecords] use Todos, which returns the errors of the engine.
+// Read returns a copy of the session's list, or nil if there is none. With
+// [WithRecords], use Todos, which returns the engine's errors.
 func (m *Memory) Read(ctx context.Context) []Todo {
 	list, _, _ := m.Locate(ctx) // without a list there is nothing to read
 	return list
@@ -121,20 +119,20 @@ func (m *Memory) list(session string) []Todo {
 	return nil
 }
 
-// Write replaces the session's list by a normalized copy of todos. Readers see
-// either the old list or the new one, and the last of several concurrent
-// writers wins. An empty list clears the session's list.
+// Write replaces the session's list by a normalized copy of todos. An empty list clears
+// the session's list. Readers see either the old list or the new one; of several
+// concurrent writers, the last one wins.
 //
-// Normalizing trims texts, gives a todo without an id its position as id, gives a
-// second todo with the same id a new one, sets a missing status to Pending and
-// replaces other spellings of a known status ("done" by Completed). Of several todos
-// in progress the last one stays in progress and the others become Pending. An
-// unknown status is kept, and is not active.
+// Normalizing removes white space around texts, uses the position as the id of a todo
+// without one, gives a second todo with the same id a new one, sets a missing status to
+// [Pending], and replaces other spellings of a known status ("done" by [Completed]). If
+// several todos are in progress, the last one stays so, and the others become Pending.
+// An unknown status is kept, and is not active.
 //
-// Write fails with [ErrNoSession] without a session. It fails with an
-// *ArgumentsError, and keeps the old list, if a content is blank, if the list exceeds
-// the limits of WithMaxItems or WithMaxContent, or if one of its other
-// texts is longer than 1 KiB. It also fails if the engine of [WithRecords] does.
+// The error is [ErrNoSession] without a session, or that of the engine of
+// [WithRecords]. It is an [*ArgumentsError], and the old list is kept, if a content is
+// blank, if the list exceeds the limits of [WithMaxItems] or [WithMaxContent], or if
+// any other text is longer than 1 KiB.
 func (m *Memory) Write(ctx context.Context, todos []Todo) error {
 	_, err := m.replace(ctx, slices.Clone(todos))
 	return err
@@ -224,9 +222,9 @@ func (m *Memory) isFull() bool {
 	return o.maxSessions != Off && m.lists.Len() > o.maxSessions || o.maxBytes != Off && m.bytes > o.maxBytes
 }
 
-// Forget drops the session's list, for example when a conversation is over. It does
-// nothing if the session has no list. It fails with [ErrNoSession] without a session,
-// and if the engine of [WithRecords] fails.
+// Forget removes the session's list, for example because the conversation is over. It
+// does nothing if the session has no list. The error is [ErrNoSession] or that of the
+// engine of [WithRecords].
 func (m *Memory) Forget(ctx context.Context) error {
 	session, err := m.session(ctx)
 	if err != nil {

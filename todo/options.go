@@ -9,7 +9,7 @@ import (
 	"github.com/carryon-go/carryon/records"
 )
 
-// Off is the value of a limit that lifts it.
+// Off as the value of a limit means no limit.
 const Off = -1
 
 // The default limits of a Memory. They are far above what an agent needs and
@@ -26,7 +26,7 @@ const (
 // single words, so there is no option for it.
 const maxLabel = 1 << 10
 
-// MemoryOption changes a setting of a new Memory.
+// MemoryOption configures a new [Memory].
 type MemoryOption func(*memoryOptions)
 
 type memoryOptions struct {
@@ -41,44 +41,44 @@ type memoryOptions struct {
 	err             error           // of the refused options
 }
 
-// WithMaxItems sets how many todos a list may have, 1,000 by default; Off lifts the
-// limit. A longer list is refused.
+// WithMaxItems sets how many todos a list may have. The default is 1,000; [Off] means
+// no limit. A longer list is rejected.
 func WithMaxItems(n int) MemoryOption {
 	return func(o *memoryOptions) { o.maxItems = n }
 }
 
-// WithMaxContent sets how many bytes the content of a todo may have, 64 KiB by default;
-// Off lifts the limit. A list with a longer content is refused.
+// WithMaxContent sets how many bytes the content of a todo may have. The default is 64
+// KiB; [Off] means no limit. A list with a longer content is rejected.
 func WithMaxContent(bytes int) MemoryOption {
 	return func(o *memoryOptions) { o.maxContent = bytes }
 }
 
-// WithMaxSessions sets how many sessions may have a list at a time, 100,000 by default;
-// Off lifts the limit. A further session drops the list that was not read or written for the
-// longest time.
+// WithMaxSessions sets how many sessions may have a list in memory. The default is
+// 100,000; [Off] means no limit. Beyond the limit, the list that was read or written
+// least recently is dropped.
 func WithMaxSessions(n int) MemoryOption {
 	return func(o *memoryOptions) { o.maxSessions = n }
 }
 
-// WithMaxBytes sets roughly how many bytes the lists of all sessions may take together,
-// 256 MiB by default; Off lifts the limit. Beyond it, the lists that were not read or written
-// for the longest time are dropped, but never the one being written.
+// WithMaxBytes sets roughly how many bytes the lists of all sessions may take in memory
+// together. The default is 256 MiB; [Off] means no limit. Beyond the limit, the lists
+// that were read or written least recently are dropped, but never the one that is being
+// written.
 func WithMaxBytes(bytes int) MemoryOption {
 	return func(o *memoryOptions) { o.maxBytes = bytes }
 }
 
 // WithOneConversation says that the program has one conversation: there is one list,
-// with or without a session. Without this option, calls without a session have no
-// list, because users whose sessions the program does not name would see each other's
-// todos.
+// with or without a session. Without this option, a call without a session has no list,
+// because otherwise users without a session would see each other's todos.
 func WithOneConversation() MemoryOption {
 	return func(o *memoryOptions) { o.oneConversation = true }
 }
 
-// WithRecords keeps the lists on an engine that several processes share, instead of
-// in memory: each process reads what any of them has written. WithMaxSessions and
-// WithMaxBytes have no effect then, and WithMaxAge does. Subscribers hear only of
-// changes that this process makes. A nil engine is refused.
+// WithRecords keeps the lists on an engine that several processes share: each process
+// reads what any of them has written. [WithMaxSessions] and [WithMaxBytes] then have no
+// effect, and [WithMaxAge] has. Subscribers receive only the changes that this process
+// makes. NewMemory panics if engine is nil.
 func WithRecords(engine records.Records) MemoryOption {
 	return func(o *memoryOptions) {
 		o.records = engine
@@ -88,8 +88,9 @@ func WithRecords(engine records.Records) MemoryOption {
 	}
 }
 
-// WithMaxAge sets how long a list is kept on the engine of WithRecords after it was
-// last read or written, 30 days by default; Off keeps it until Forget. It has no effect in memory.
+// WithMaxAge sets how long a list is kept on the engine of [WithRecords] after it was
+// last read or written. The default is 30 days; [Off] means until Forget. It has no
+// effect in memory.
 func WithMaxAge(age time.Duration) MemoryOption {
 	return func(o *memoryOptions) {
 		o.maxAge = age
@@ -99,9 +100,9 @@ func WithMaxAge(age time.Duration) MemoryOption {
 	}
 }
 
-// OnPanic sets a function that is called with the session and the recovered
-// value when a subscriber panics, on the goroutine that ran the subscriber.
-// Without it, or with nil, such panics are dropped.
+// OnPanic sets a function that receives the session and the recovered value when a
+// subscriber panics. It runs on the goroutine of the subscriber. Without it, or with
+// nil, such panics are ignored.
 func OnPanic(f func(session string, recovered any)) MemoryOption {
 	return func(o *memoryOptions) { o.onPanic = f }
 }

@@ -24,34 +24,32 @@ var listNames = []string{ //nolint:gochecknoglobals // constant
 // idNames are the members that hold an id.
 var idNames = []string{"id", "taskId", "task_id", "todoId", "todo_id"} //nolint:gochecknoglobals // constant
 
-// ParseList reads the arguments of a todo-writing tool call, as a model sent
-// them. The list that it returns is normalized as by Memory.Write.
+// ParseList reads the arguments of a call that writes a todo list, as a model sent
+// them. The result is normalized as by [Memory.Write].
 //
-// The list may be an array, or an object that holds the array under "todos" (or
-// "items", "tasks", "plan", "steps", "list", "todo_list", "todoList", "task_list",
-// "checklist", "updates"). The array and the object may each be encoded as a JSON
-// string once more. A single item in place of the array is a list of one if it has a
-// "content", "task", "todo" or "step"; in place of the whole arguments it needs an id
-// or a status as well.
+// The list may be an array, or an object that has the array under "todos" (or "items",
+// "tasks", "plan", "steps", "list", "todo_list", "todoList", "task_list", "checklist",
+// "updates"). The array and the object may each be encoded as a JSON string. A single
+// item instead of the array is a list of one if it has a "content", "task", "todo" or
+// "step"; instead of the whole arguments, it also needs an id or a status.
 //
-// An item is an object, or a plain string, which is its content. Its content is the
+// An item is an object, or a plain string, which is its content. The content is the
 // first non-blank value of "content", "task", "title", "subject", "description",
 // "text", "step", "todo" and "name". Ids and priorities may be numbers. A missing
-// status becomes Pending, and an unknown one is kept. An "owner" is a
-// string, and "blockedBy" an array of ids; these two are read in this spelling only. The
-// other keys match in any case. Null counts as absent, unknown keys are ignored, and the
-// last of duplicate keys counts.
+// status becomes [Pending], and an unknown one is kept. "owner" is a string, and
+// "blockedBy" an array of ids; these two keys must have this spelling, and all others
+// match in any case. null counts as absent, unknown keys are ignored, and the last of
+// several equal keys counts.
 //
-// A text in place of the array may be a Markdown checklist: each line with a
-// check box, such as "- [x] Fix the bug", is an item. "[ ]" is pending, "[x]"
-// completed, "[-]", "[~]", "[/]", "[>]" and "[*]" in progress, and a word such
-// as "[done]" is read like any other status. Other lines, such as headings, are
-// ignored.
+// A text instead of the array may be a Markdown checklist: each line with a check box,
+// such as "- [x] Fix the bug", is an item. "[ ]" is pending, "[x]" completed, "[-]",
+// "[~]", "[/]", "[>]" and "[*]" in progress, and a word such as "[done]" is read like
+// any other status. Other lines, such as headings, are ignored.
 //
-// An empty array is a valid list. ParseList returns an *ArgumentsError for anything
-// else that is not a list, for an item with a blank content, and for a value of the
-// wrong type. It has no limits except that of encoding/json on nesting; Memory.Write
-// has limits.
+// An empty array is a valid list. For anything else that is not a list, for an item
+// with blank content, and for a value of the wrong type, the error is an
+// [*ArgumentsError]. ParseList has no limits except that of encoding/json on nesting;
+// Memory.Write has limits.
 func ParseList(arguments string) ([]Todo, error) {
 	parsed, err := parseArguments(arguments)
 	if err != nil {

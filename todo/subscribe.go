@@ -52,21 +52,19 @@ func (f *feed) take(session string) (list []Todo, to []*subscriber, ok bool) {
 	return list, f.subscribers, true
 }
 
-// Subscribe calls f after each Write, Forget and todo_write call that took
-// effect, with the session and a copy of its new list, which f may keep. It
-// does not report lists that WithMaxSessions and WithMaxBytes drop.
+// Subscribe calls f after each change of a list by Write, Forget or a todo_write call.
+// f receives the session and a copy of the new list, which it may keep. Subscribe does
+// not report lists that are dropped because of WithMaxSessions or WithMaxBytes.
 //
-// f runs on the goroutine of the writer, which waits for it. No lock is held,
-// so f may call the Memory. f receives the changes of one session one at a time
-// and in order: while it runs, the changes of other writers, and its own, are
-// queued for the goroutine that it runs on, and their writers do not wait. If
-// 1,000 are queued, the oldest is dropped. f may run concurrently for different
-// sessions. A panic of f reaches neither the writer nor other subscribers; see
-// OnPanic.
+// f runs on the goroutine that made the change, which waits for it. No lock is held, so
+// f may call the Memory. f receives the changes of a session one at a time and in
+// order, but may run concurrently for different sessions. Changes that are made while f
+// runs, even by f, are queued and reported on the same goroutine; whoever makes them
+// does not wait. If 1,000 changes are queued, the oldest is dropped. A panic of f does
+// not reach the writer or other subscribers; see [OnPanic].
 //
-// Once cancel has returned, f is not called again, though a call may still be
-// running. cancel may be called more than once, and by f. Subscribe panics if f
-// is nil.
+// After cancel has returned, f is not called again, though a call may still be running.
+// cancel may be called several times, and by f. Subscribe panics if f is nil.
 func (m *Memory) Subscribe(f func(session string, todos []Todo)) (cancel func()) {
 	if f == nil {
 		panic("carryon/todo: Subscribe: nil function")

@@ -11,11 +11,11 @@ import (
 )
 
 // Status is the progress of a todo. carryon reads it as [ParseStatus] does: in any
-// usual spelling, and a blank one as Pending.
+// usual spelling, and blank as [Pending].
 type Status string
 
-// The statuses that carryon knows. It keeps a status that [ParseStatus] does not
-// know, treats it as not active, and reports it.
+// The statuses that carryon knows. carryon keeps any other status, reports it, and does
+// not treat it as active.
 const (
 	// Pending means that work on the todo has not started.
 	Pending Status = "pending"
@@ -27,14 +27,14 @@ const (
 	Cancelled Status = "cancelled"
 )
 
-// Active reports whether a todo of this status still needs work. It is true
-// for Pending and InProgress only, and for no other spelling of them.
+// Active reports whether a todo of this status still needs work. It is true only for
+// [Pending] and [InProgress], spelled exactly so.
 func (s Status) Active() bool {
 	return s == Pending || s == InProgress
 }
 
-// Todo is one item of a todo list. It is a plain value without references, so
-// copying a []Todo copies the list.
+// Todo is one item of a todo list. It has no references, so copying a []Todo copies the
+// list.
 type Todo struct {
 	// ID identifies the todo within its list. carryon does not interpret it.
 	ID string `json:"id"`
@@ -45,18 +45,19 @@ type Todo struct {
 	// Priority is free text such as "high"; "" means none. carryon keeps the
 	// order of the list and does not sort by priority.
 	Priority string `json:"priority,omitempty"`
-	// Owner names the agent of a team that the todo is given to; "" means none.
+	// Owner is the name of the agent in a team that the todo is assigned to; "" means
+	// none.
 	Owner string `json:"owner,omitempty"`
-	// BlockedBy are the ids of the todos that have to be done before, separated by
-	// commas; "" means none. carryon reads up to 64 of them.
+	// BlockedBy has the ids of the todos that must be done first, separated by commas;
+	// "" means none. carryon reads up to 64 of them.
 	BlockedBy string `json:"blockedBy,omitempty"`
 }
 
-// ParseStatus returns the status that models and tools mean by text, and whether it
-// is known. It ignores case and everything but letters, so it knows "In-Progress",
-// "[x]" and "not_started". It also knows synonyms: "done" is Completed, "wip"
-// InProgress, "skipped" Cancelled, and "blocked" Pending. A blank status is Pending.
-// An unknown status is returned without white space around it, and is not active.
+// ParseStatus returns the status that models and tools mean by text, and whether it is
+// known. It ignores case and everything except letters, so it knows "In-Progress",
+// "[x]" and "not_started". It also knows synonyms: "done" is [Completed], "wip"
+// [InProgress], "skipped" [Cancelled], and "blocked" [Pending]. Blank text is Pending.
+// An unknown status is returned without surrounding white space, and is not active.
 //
 // carryon reads every status this way, whatever its source.
 func ParseStatus(text string) (status Status, known bool) {
@@ -106,7 +107,7 @@ func letters(text string) string {
 // maxBlockers is how many blockers of a todo are read.
 const maxBlockers = 64
 
-// Blockers returns the ids in t.BlockedBy.
+// Blockers yields the ids in t.BlockedBy.
 func (t Todo) Blockers() iter.Seq[string] { return blockers(t.BlockedBy) }
 
 // blockers returns the ids in a list of them, separated by commas, each with or without
@@ -182,22 +183,21 @@ func sizeOf(list []Todo) int {
 	return n
 }
 
-// Provider returns the todo list that carryon follows. carryon never changes a
-// todo.
+// Provider returns the todo list that carryon follows. carryon never changes a todo.
 //
-// Todos may be called concurrently, even for one session. Its ctx is derived from
-// that of the model call, has a deadline, and holds the resolved session and the
-// Conversation of the request. Todos runs on the goroutine of the model call and must
-// return when its ctx ends, because the caller's answer waits for it. The list is in
-// the order of work. An empty or nil list means that nothing is left to do. An error
-// means that there is no list: the model call does not fail, but it is not continued,
+// Todos returns the list in the order of work. An empty or nil list means that nothing
+// is left to do. A status may have any spelling that [ParseStatus] knows. The provider
+// must not modify a slice after returning it; one that edits its list in place returns
+// a copy.
+//
+// An error means that there is no list: the model call succeeds, but is not continued,
 // and its outcome has the error. [ErrNoList], [ErrUnreadable] and [ErrNoSession] each
 // have a reason of their own.
 //
-// A status may be spelled as [ParseStatus] reads it.
-//
-// The provider must not change a slice after returning it; a provider that
-// edits its list in place returns a copy.
+// Todos may be called concurrently, even for one session. It runs on the goroutine of
+// the model call, and the caller's answer waits for it, so it must return when its ctx
+// ends. The ctx is derived from that of the model call. It has a deadline, the session,
+// and the [Conversation] of the request.
 type Provider interface {
 	Todos(ctx context.Context) ([]Todo, error)
 }
@@ -205,7 +205,7 @@ type Provider interface {
 // ProviderFunc is a function used as a Provider.
 type ProviderFunc func(ctx context.Context) ([]Todo, error)
 
-// Todos calls f. It panics if f is nil; middleware.New refuses a nil f.
+// Todos calls f. It panics if f is nil; middleware.New panics earlier.
 func (f ProviderFunc) Todos(ctx context.Context) ([]Todo, error) {
 	if f == nil {
 		panic("carryon/todo: nil ProviderFunc")
@@ -220,9 +220,9 @@ func checkContext(ctx context.Context) {
 	}
 }
 
-// Static returns a Provider that returns a copy of todos in every call, for
-// every session. No tool can change that list, so it suits tests and
-// experiments; use NewMemory for an agent that works on its list.
+// Static returns a [Provider] that returns a copy of todos in every call, for every
+// session. No tool can change the list, so it is for tests and experiments; use
+// [NewMemory] for an agent that works on its list.
 func Static(todos ...Todo) Provider {
 	list := slices.Clone(todos)
 	return ProviderFunc(func(context.Context) ([]Todo, error) {
@@ -236,52 +236,52 @@ type Call struct {
 	ID string
 	// Name is the name of the tool as the model wrote it.
 	Name string
-	// Arguments is the text that the model sent, unchanged: usually JSON, but
-	// not necessarily valid JSON.
+	// Arguments is the text that the model sent, unchanged. It is usually JSON, but may
+	// be invalid.
 	Arguments string
-	// Result is the text of the tool message that answers the call, or "" if
-	// the history has none.
+	// Result is the text of the tool message that answers the call, or "" if there is
+	// none.
 	Result string
-	// Answered reports whether the history has such a message.
+	// Answered reports whether there is such a message.
 	Answered bool
-	// UserMessagesAfter is how many messages of the user follow the call. Messages that
-	// the agent itself has written with the user's role do not count. It is 0 where the
-	// history does not say: then the call counts as one of the present user turn.
+	// UserMessagesAfter is the number of messages that the user wrote after the call.
+	// Messages that the agent itself wrote with the role of the user do not count. If
+	// the history does not tell, it is 0, so the call counts as one of the current user
+	// turn.
 	UserMessagesAfter int
 }
 
-// Conversation iterates over the tool calls in a request's history, newest
-// first. It reads the history lazily, so a reader that stops early does not pay
-// for the rest. It is valid only during the call of Provider.Todos that it was
-// passed to.
+// Conversation yields the tool calls in a request's history, newest first. It reads the
+// history lazily: a consumer that stops early does not pay for the rest. It may be used
+// only until the [Provider].Todos call that received it returns.
 type Conversation = iter.Seq[Call]
 
 type conversationKey struct{}
 
-// WithConversation returns a ctx that holds c. A nil c is the empty
-// conversation.
+// WithConversation returns a ctx with the conversation c, for tests and for programs
+// that call a Provider themselves. A nil c means the empty conversation.
 func WithConversation(ctx context.Context, c Conversation) context.Context {
 	return context.WithValue(ctx, conversationKey{}, c)
 }
 
 type toolsKey struct{}
 
-// WithTools returns a ctx that holds the names of the tools that a request offers. A
-// nil tools means that they are unknown.
+// WithTools returns a ctx with the names of the tools that a request offers. nil means
+// that they are unknown.
 func WithTools(ctx context.Context, tools iter.Seq[string]) context.Context {
 	return context.WithValue(ctx, toolsKey{}, tools)
 }
 
-// ToolsFrom returns the names of the tools that the request of ctx offers, and
-// whether they are known. Like a Conversation they are valid only during the call
-// of Provider.Todos.
+// ToolsFrom returns the names of the tools that the request of ctx offers, and whether
+// they are known. Like a [Conversation], tools may be used only until [Provider].Todos
+// returns.
 func ToolsFrom(ctx context.Context) (tools iter.Seq[string], known bool) {
 	tools, _ = ctx.Value(toolsKey{}).(iter.Seq[string])
 	return tools, tools != nil
 }
 
-// ConversationFrom returns the conversation of ctx, or the empty one if ctx has
-// none. The result is never nil.
+// ConversationFrom returns the conversation of ctx, or the empty one if ctx has none.
+// It never returns nil.
 func ConversationFrom(ctx context.Context) Conversation {
 	if c, _ := ctx.Value(conversationKey{}).(Conversation); c != nil {
 		return c
@@ -289,16 +289,16 @@ func ConversationFrom(ctx context.Context) Conversation {
 	return func(func(Call) bool) {}
 }
 
-// Origin says where a list was read. The zero Origin is a source that the program
+// Origin says where a list was read. The zero Origin means a source that the program
 // wrote itself.
 type Origin struct {
 	// Place is the kind of place.
 	Place Place `json:"place"`
-	// Tool is the name of the tool whose call or result was read, as the model
-	// wrote it, or "".
+	// Tool is the name, as the model wrote it, of the tool whose call or result was
+	// read, or "".
 	Tool string `json:"tool,omitzero"`
-	// Unconfirmed says why a newer call, which may have changed the list or not, does
-	// not count: "its script failed". It is "" if there is no such call.
+	// Unconfirmed says why a newer call that may have changed the list does not count,
+	// such as "its script failed". It is "" if there is no such call.
 	Unconfirmed string `json:"unconfirmed,omitzero"`
 	// Written says whether the model wrote the list in the current user turn.
 	Written Written `json:"written,omitzero"`
@@ -309,11 +309,11 @@ type Origin struct {
 // not.
 type Written uint8
 
-// What is known of the last call that wrote the list.
+// When the list was last written.
 const (
-	WrittenUnknown Written = iota // the source does not tell
-	WrittenEarlier                // it is older than the user's last message
-	WrittenNow                    // it is newer
+	WrittenUnknown Written = iota // the source does not know
+	WrittenEarlier                // before the user's last message
+	WrittenNow                    // after the user's last message
 )
 
 // String returns "unknown", "earlier" or "now".
@@ -331,7 +331,7 @@ func (w Written) String() string {
 // MarshalText returns what String does.
 func (w Written) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
-// UnmarshalText reads what MarshalText writes.
+// UnmarshalText reads what [Written.MarshalText] returns.
 func (w *Written) UnmarshalText(text []byte) error {
 	for known := WrittenUnknown; known <= WrittenNow; known++ {
 		if known.String() == string(text) {
@@ -342,7 +342,7 @@ func (w *Written) UnmarshalText(text []byte) error {
 	return fmt.Errorf("todo: %q says nothing of when a list was written", text)
 }
 
-// Place is a kind of place that a list is read from.
+// Place is a kind of place from which a list is read.
 type Place uint8
 
 // The places that the sources of this package read.
@@ -353,17 +353,17 @@ const (
 	FromMemory
 	// FromCall is the arguments of a tool call in the conversation.
 	FromCall
-	// FromResult is the result of a tool call, which repeats the whole list.
+	// FromResult is the result of a tool call, if it repeats the whole list.
 	FromResult
-	// FromSeveralCalls is several calls of the conversation, each of which changed
-	// a part of the list.
+	// FromSeveralCalls is several tool calls, each of which changed a part of the list.
 	FromSeveralCalls
-	// FromEarlierRequest is an earlier request of the same session: the conversation
-	// of this request no longer holds the list.
+	// FromEarlierRequest is an earlier request of the same session: the current request
+	// no longer has the list.
 	FromEarlierRequest
 )
 
-// Code returns the fixed name of the place, for programs, such as "tool_call".
+// Code returns the name of the place for programs, such as "tool_call". It does not
+// change.
 func (p Place) Code() string {
 	switch p {
 	case FromProgram:
@@ -385,7 +385,8 @@ func (p Place) Code() string {
 // MarshalText returns the code.
 func (p Place) MarshalText() ([]byte, error) { return []byte(p.Code()), nil }
 
-// UnmarshalText reads a code. It fails on one that this version does not know.
+// UnmarshalText reads a code. It returns an error for a code that this version does not
+// know.
 func (p *Place) UnmarshalText(code []byte) error {
 	for known := FromProgram; known <= FromEarlierRequest; known++ {
 		if known.Code() == string(code) {
@@ -419,10 +420,10 @@ func (o Origin) String() string {
 	return "an unknown place"
 }
 
-// Locator is a Provider that says where its list was read. The sources of this
-// package are Locators; yours need not be.
+// Locator is a [Provider] that also says where it read the list. All sources of this
+// package implement it; your own need not.
 type Locator interface {
 	Provider
-	// Locate is Todos that also returns where the list was read.
+	// Locate is Todos, but also returns where the list was read.
 	Locate(ctx context.Context) ([]Todo, Origin, error)
 }

@@ -11,23 +11,22 @@ import (
 	"github.com/carryon-go/carryon/internal/tooldef"
 )
 
-// The names of the tools that WriteTool and ReadTool define.
+// Names of the tools that [WriteTool] and [ReadTool] define.
 const (
 	WriteToolName = "todo_write"
 	ReadToolName  = "todo_read"
 )
 
 // Definition declares a tool independently of any SDK. Its fields are Name and
-// Description, both strings, and Parameters, a json.RawMessage that holds a JSON
-// schema. Its JSON is the function object of the Chat Completions API. In Go, copy
-// its fields into the SDK's own type; where that has parameters of type any, it
-// accepts the json.RawMessage.
+// Description, both strings, and Parameters, a json.RawMessage with a JSON schema. As
+// JSON, it is the function object of the Chat Completions API. In Go, copy the fields
+// into the SDK's own type; a field of type any accepts the json.RawMessage.
 //
 // It is the same type as in package asynctask.
 type Definition = tooldef.Definition
 
-// WriteTool returns the tool with which a model replaces its todo list. The
-// caller owns the returned value, but Memory.Handle answers only to this name.
+// WriteTool returns the tool with which a model replaces its todo list. The caller owns
+// the result, but [Memory.Handle] answers only to the name [WriteToolName].
 func WriteTool() Definition {
 	return Definition{
 		Name: WriteToolName,
@@ -48,8 +47,8 @@ func WriteTool() Definition {
 	}
 }
 
-// ReadTool returns the tool with which a model reads its todo list. The caller
-// owns the returned value, as with WriteTool.
+// ReadTool returns the tool with which a model reads its todo list. The caller owns the
+// result, but [Memory.Handle] answers only to the name [ReadToolName].
 func ReadTool() Definition {
 	return Definition{
 		Name:        ReadToolName,
@@ -58,16 +57,15 @@ func ReadTool() Definition {
 	}
 }
 
-// Handle answers a call of todo_write or todo_read, whose names match in any case,
-// for the session of ctx, and returns the text of the tool message. For any other
-// name it does nothing and returns false. Without a session the result is an error
-// that says so; see [WithOneConversation].
+// Handle answers a call of todo_write or todo_read, in any case, for the session of
+// ctx. It returns the text of the tool message and true. For any other name it does
+// nothing and returns false.
 //
-// The result of todo_write is a line such as "Todo list saved: 3 todos, 2 left
-// to do.", followed by a line with the new list as JSON. The result of
-// todo_read is the list as JSON. If the arguments cannot be read or the list
-// exceeds a limit, Handle keeps the old list, and the result begins with
-// "Error: " and tells the model what to send.
+// The result of todo_write is a line such as "Todo list saved: 3 todos, 2 left to do.",
+// followed by a line with the new list as JSON. The result of todo_read is the list as
+// JSON. If the call fails, because of its arguments, a limit, or a missing session,
+// Handle keeps the old list, and the result begins with "Error: " and tells the model
+// what to do.
 func (m *Memory) Handle(ctx context.Context, name, arguments string) (result string, ok bool) {
 	switch {
 	case strings.EqualFold(name, WriteToolName):
