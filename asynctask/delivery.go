@@ -8,73 +8,74 @@ import (
 	"time"
 )
 
-// Delivery tells the model about background tasks. Until it is settled, no other
-// delivery reports the same tasks.
+// Delivery is what the model has to be told about background tasks. Until it is
+// settled, no other delivery reports the same tasks.
 //
-// What [Manager.Deliver] adds to a request is not in the history of the conversation.
-// It is therefore repeated in the same place, byte for byte, in the requests that
-// follow, until a turn ends in text. The sender of the request adds the texts of
-// Repeated and Text to a copy of it, sets their anchors, and calls [Manager.Settle].
+// The text that [Manager.Deliver] returns is not part of the conversation's history. It
+// is therefore repeated in the same place, byte for byte, in the following requests,
+// until a turn ends in text. The sender of a request adds Text and the texts of
+// Repeated to a copy of the request, sets their anchors, and calls [Manager.Settle].
 //
-// A Delivery is plain data that encoding/json reads and writes, so that another
+// A Delivery is plain data that encoding/json can read and write, so that another
 // process can settle it. It is not safe for concurrent use.
 type Delivery struct {
 	Session string `json:"session,omitzero"`
 	Lease   uint64 `json:"lease,omitzero"` // 0 if there is nothing to settle
 
-	// Text is the news, "" if there is none: the reminder and the status summary, or
-	// one of them, with a blank line between.
+	// Text has the reminder and the status summary, or one of them, with a blank line
+	// in between. It is "" if there is nothing new.
 	Text string `json:"text,omitzero"`
 	// Anchor is where the sender put Text. The sender sets it.
 	Anchor Anchor `json:"anchor,omitzero"`
-	// Tasks are the ids of the tasks whose ends Text reports, in order of end.
+	// Tasks has the ids of the ended tasks that Text reports, in the order in which
+	// they ended.
 	Tasks []string `json:"tasks,omitempty"`
-	// Repeated are the texts of earlier requests that this one repeats, oldest first.
-	// If the place of one is gone because the history was rewritten, the sender puts
-	// the text elsewhere and changes the Anchor.
+	// Repeated has the texts of earlier requests that this request repeats, oldest
+	// first. If the position of a text is gone because the history was rewritten, the
+	// sender puts the text elsewhere and changes its Anchor.
 	Repeated []Note `json:"repeated,omitempty"`
 
-	Version uint64 `json:"version,omitzero"` // of the summary in Text; 0 if there is none
-	Running int    `json:"running,omitzero"` // how many running tasks Text reports
+	Version uint64 `json:"version,omitzero"` // version of the summary in Text; 0 if there is none
+	Running int    `json:"running,omitzero"` // number of running tasks that Text reports
 }
 
-// DeliveryOutcome is the outcome of a [Delivery].
+// DeliveryOutcome says what became of a [Delivery].
 type DeliveryOutcome uint8
 
 // The outcomes.
 const (
-	// Unread means that the model was not told: the call failed, or was given up
-	// before its finish was seen. The next delivery says the same again.
+	// Unread says that the model was not told, because the call failed or was abandoned
+	// before its finish reason. The next delivery reports the same tasks again.
 	Unread DeliveryOutcome = iota
-	// Read means that the finish of the answer was seen, but not yet how the call
-	// ends: no other delivery repeats the news. Settle is called again with Delivered or
-	// Repeat.
+	// Read says that the finish reason was seen, but that the call goes on. No other
+	// delivery repeats the text until Settle is called again with Delivered or Repeat.
 	Read
-	// Delivered means that the model was told, and nothing needs repeating: the call has
-	// ended in text, or the text is in the program's own history.
+	// Delivered says that the model was told and nothing needs to be repeated, because
+	// the call ended in text or the program keeps the text in its own history.
 	Delivered
-	// Repeat means that the model was told, and that the requests that follow repeat
-	// it, because the call has ended with a tool call.
+	// Repeat says that the model was told, and that later requests repeat the text
+	// because the call ended in a tool call.
 	Repeat
 )
 
-// DeliverOptions say what a [Delivery] leaves out. The zero value leaves out nothing.
+// DeliverOptions say what [Manager.Deliver] leaves out. The zero value leaves out
+// nothing.
 type DeliverOptions struct {
 	// NoSummary leaves out the status summary, for requests that have it elsewhere,
 	// such as in the system message.
 	NoSummary bool
-	// OnlyNew leaves out Repeated, for a further request of the same call to the
-	// model, which has those texts already.
+	// OnlyNew leaves out Repeated, for a further request of the same call, which
+	// already has those texts.
 	OnlyNew bool
 }
 
 // Deliver returns what to tell the model in a request of the session that is about to
-// be sent, or nil for nothing. There is something to tell if a task has ended that no
-// delivery reports, if the status summary has changed since the model was told (with
-// NoSummary: if more tasks run than it was told), or if something is repeated. A
-// summary from which old tasks drop out has not changed.
+// be sent, or nil if there is nothing to tell. There is something if a task has ended
+// that no delivery reports, if the status summary has changed since the model was told
+// (with NoSummary: if more tasks run than the model was told), or if a text has to be
+// repeated. A summary does not count as changed if only old tasks drop out of it.
 //
-// It costs one update of the account. In memory, a call with nothing to tell only
+// Deliver takes one update of the account. In memory, a call with nothing to tell only
 // reads the account and does not allocate.
 func (m *Manager) Deliver(ctx context.Context, session string, o DeliverOptions) (*Delivery, error) {
 	if !m.looksByUpdate(session) {
@@ -88,7 +89,7 @@ func (m *Manager) Deliver(ctx context.Context, session string, o DeliverOptions)
 }
 
 // Remind returns a reminder of the session's tasks that have ended and have not been
-// delivered, and of the number of running tasks; nil if there are neither. It is for
+// delivered, and of the number of running tasks, or nil if there are neither. It is for
 // programs that put Text into their messages themselves:
 //
 //	if r, err := tasks.Remind(ctx, session); r != nil {
@@ -100,7 +101,7 @@ func (m *Manager) Deliver(ctx context.Context, session string, o DeliverOptions)
 //		tasks.Settle(ctx, r, asynctask.Delivered)
 //	}
 //
-// Deliver fails with the engine's error.
+// The error is the engine's.
 func (m *Manager) Remind(ctx context.Context, session string) (*Delivery, error) {
 	if !m.looksByUpdate(session) {
 		if a, now, err := m.accounts.look(ctx, session); err != nil || a.Running == 0 && a.unclaimed(now) == 0 {
@@ -138,9 +139,9 @@ func (m *Manager) lease(
 }
 
 // Settle records the outcome of a delivery. After Unread, Delivered or Repeat, another
-// outcome has no effect, nor does Unread after Read. A delivery that is never settled
-// lapses after [LeaseLife]: other deliveries may then report its tasks, and until one
-// does, it can still be settled. Settle fails with the engine's error.
+// outcome has no effect; neither has Unread after Read. A delivery that is never
+// settled lapses after [LeaseLife]: other deliveries may then report its tasks, and
+// until one does, it can still be settled. The error is the engine's.
 func (m *Manager) Settle(ctx context.Context, d *Delivery, outcome DeliveryOutcome) error {
 	if d.Lease == 0 {
 		return nil
@@ -150,8 +151,8 @@ func (m *Manager) Settle(ctx context.Context, d *Delivery, outcome DeliveryOutco
 	})
 }
 
-// Renew makes a delivery last for another [LeaseLife] from now, for calls that take
-// long. It fails with the engine's error.
+// Renew extends a delivery by another [LeaseLife] from now, for calls that take long.
+// The error is the engine's.
 func (m *Manager) Renew(ctx context.Context, d *Delivery) error {
 	return m.accounts.update(ctx, d.Session, func(now time.Time, a account, _ rules) (account, error) {
 		return a.renew(d.Lease, now.Add(LeaseLife)), nil
@@ -249,8 +250,8 @@ type Note struct {
 	Anchor Anchor `json:"anchor"`
 }
 
-// Anchor says where in a conversation a text was put: behind which message, and what
-// that message contained. The zero Anchor is no position.
+// Anchor is a position in a conversation: the index of the message after which a text
+// was put, and a hash of that message. The zero Anchor is no position.
 type Anchor struct {
 	Message int    `json:"message"`
 	Digest  uint64 `json:"digest"` // of the message; the same in every process

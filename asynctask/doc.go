@@ -1,8 +1,9 @@
-// Package asynctask keeps track of the work that runs in the background of a
-// conversation, and tells the model, once, when some of it has ended.
+// Package asynctask keeps track of work that runs in the background of a conversation,
+// and tells the model once when some of it has ended.
 //
-// A [Manager] runs Go functions as named tasks under a limit, and records tasks
-// that run elsewhere:
+// Begin with [NewManager], [Manager.Start], which runs a Go function as a task, and
+// middleware.WithTasks, which tells the model. [Manager.Begin] records a task that runs
+// elsewhere, such as a job of a queue.
 //
 //	tasks := asynctask.NewManager()
 //	ticket, err := tasks.Start(ctx, "run the tests", func(ctx context.Context) (*asynctask.Output, error) {
@@ -10,54 +11,56 @@
 //		return asynctask.Message(report), err
 //	})
 //
-// The task outlives the call that started it. Its ctx has the values of the caller's
-// ctx but does not end with it; it ends when the task is cancelled. The session is
-// among the values, so a task that calls a model itself should do so under a session
-// of its own.
+// A task outlives the call that started it. Its ctx has the values of the caller's ctx,
+// but is cancelled only when the task is cancelled. The session is one of these values,
+// so a task that itself calls a model should do so in a session of its own.
 //
 // # Sessions
 //
-// A task belongs to the session of the ctx that started it, as set by
-// continuation.WithSession, and does not show in any other session. Without a session
-// nothing is delivered; a program with one conversation and no sessions uses
-// [WithOneConversation]. Methods that start work take the session from their ctx;
-// methods that look at work take it as an argument.
+// A task belongs to the session of the ctx that started it, which
+// continuation.WithSession sets, and is invisible in other sessions. Methods that start
+// work take the session from their ctx; methods that look at work take it as an
+// argument. Without a session, the model is never told about a task. A program with one
+// conversation and no sessions uses [WithOneConversation].
 //
 // # Delivery
 //
-// A reminder tells the model about the end of a task, exactly once. A [Delivery] is a
-// lease on the tasks that it names, and [Manager.Settle] records its outcome.
-// [Manager.Remind] is for programs that put the reminder into their messages
-// themselves, and [Manager.Deliver] for the middleware, which adds it to requests on
-// the way. Package autotrigger makes the program start a turn when a task ends while
-// the agent is idle. A model can also look for itself, with [CheckTool]; that does
-// not count as a delivery.
+// A reminder tells the model that a task has ended, exactly once. A [Delivery] is a
+// lease on the tasks that it names, and [Manager.Settle] records its outcome. The
+// middleware uses [Manager.Deliver] and adds the text to requests; a program that puts
+// the text into its own messages uses [Manager.Remind]. Package autotrigger starts a
+// turn of the program when a task ends while the agent is idle. A model can also check
+// its tasks itself with [CheckTool]; that does not count as a delivery.
 //
 // # Several processes
 //
-// A Manager keeps one record per session, its account: the tasks, and what the model
-// was told. Accounts are kept in memory, or with [WithRecords] in an engine that
-// several processes share. A [Ticket] names a task in every process, and travels as
-// text in a job: one process starts a task, another attaches to it and finishes it,
-// and a third tells the model. Functions, their ctx and subscriptions belong to one
-// Manager. A function whose process is gone fails with [ErrOwnerLost] after
-// [OwnerLife]; so does a task of Begin that nobody finishes, after its life (see
-// [WithTaskLife]). All times are the engine's.
+// A Manager keeps one record per session, the account, with the tasks and with what the
+// model has been told. Accounts are kept in memory or, with [WithRecords], in an engine
+// that several processes share. A [Ticket] names a task in every process, and can
+// travel as text in a job: one process starts a task, another attaches to it and
+// finishes it, and a third tells the model. Functions, their ctx and subscriptions
+// belong to one Manager. If the process of a function is gone, the task fails with
+// [ErrOwnerLost] after [OwnerLife]. So does a task of Begin that nobody finishes in
+// time; see [WithTaskLife]. All times are those of the engine's clock.
 //
 // # Bounds
 //
-// A session has a limit on its running tasks ([WithSessionLimit]), and a Manager has
-// one on its functions ([WithLimit]). A session keeps twice as many ended tasks as it
-// may run (10 without a limit). Undelivered ends are never dropped for new ones:
-// instead, beyond 256 KiB, their outputs are cut to head and tail, oldest first, and
-// no task is started in a session while [MaxUndelivered] ended tasks wait. A session
-// that nobody uses is dropped after a while ([WithRetention]), or when all sessions
-// take too much memory ([WithMemory]). [Manager.Forget] drops the tasks of a
-// conversation that is over.
+// [WithSessionLimit] limits the running tasks of a session, and [WithLimit] the running
+// functions of a Manager. A session keeps twice as many ended tasks as it may run, or
+// 10 without a limit. A task whose end has not been delivered is never dropped to make
+// room. Instead, beyond 256 KiB per session, the outputs are cut in the middle, the
+// oldest first, and no task can be started in a session while [MaxUndelivered] ended
+// tasks wait. A session is dropped when it has not been used for a while
+// ([WithRetention]) or when all sessions take too much memory ([WithMemory]).
+// [Manager.Forget] drops the tasks of a conversation that is over.
 //
 // # Goroutines
 //
-// A Manager starts one goroutine for each function given to Start. If processes share
-// the engine, it also has one timer, and if the engine can notify, one goroutine that
-// listens. [Manager.Close] ends all of them and waits for them.
+// A Manager starts one goroutine for each function passed to Start. If processes share
+// the engine, it also has a timer and, if the engine is a records.Notifier, one
+// goroutine that listens. [Manager.Close] ends all of them and waits for them.
+//
+// [Background tasks] is a guide.
+//
+// [Background tasks]: https://github.com/carryon-go/carryon/blob/main/docs/background-tasks.md
 package asynctask

@@ -11,18 +11,18 @@ import (
 	"github.com/carryon-go/carryon/records"
 )
 
-// Func is the work of a task. Its ctx has the values of the ctx that started the
-// task, and ends when the task is cancelled. It must honour ctx: until it returns, it
-// keeps its slot under the limit, and Close waits for it. If it returns an error,
-// the task has failed and the Output is dropped.
+// Func is the work of a task. Its ctx has the values of the ctx that started the task,
+// and is cancelled when the task is cancelled. A Func must honour its ctx: until it
+// returns, it keeps its slot under the limit, and Close waits for it. If it returns an
+// error, the task has failed, and the Output is ignored.
 type Func func(ctx context.Context) (*Output, error)
 
-// Manager runs tasks in the background of conversations and keeps account of them;
-// see the package documentation. It is safe for concurrent use. Use NewManager: the
-// zero value is not ready.
+// Manager runs tasks in the background of conversations and keeps account of them; see
+// the package documentation. It is safe for concurrent use. Use [NewManager]: the zero
+// value is not ready.
 //
-// With [WithRecords], every method with a ctx may return an error of the engine. All
-// of them panic if ctx is nil.
+// Every method with a ctx panics if the ctx is nil. With [WithRecords], each of them
+// may return an error of the engine.
 type Manager struct {
 	lifecycle   *lifecycle
 	accounts    *accounts
@@ -33,8 +33,8 @@ type Manager struct {
 	summaryInSystem bool
 }
 
-// NewManager returns a Manager without tasks. It starts nothing. It panics if an
-// option is not valid.
+// NewManager returns a Manager without tasks. It starts no goroutine. It panics if an
+// option is invalid.
 func NewManager(opts ...Option) *Manager {
 	o, err := newOptions(opts)
 	if err != nil {
@@ -56,36 +56,37 @@ func NewManager(opts ...Option) *Manager {
 	}
 }
 
-// Start runs f as a task of the session of ctx, on a goroutine of its own. The end of
-// ctx does not end the task. If f panics, the task fails with a *PanicError.
+// Start runs f as a task in the session of ctx, on a goroutine of its own. The task
+// goes on when ctx ends. If f panics, the task fails with a *[PanicError].
 //
-// The name is for people and models: white space in it is collapsed, and it is cut to
-// 100 characters. Start fails with ErrInvalid if the name is blank, and with
-// ErrLimit, ErrBacklog, ErrClosed or the engine's error. It panics if f is nil.
+// The name is for people and models. White space in it is collapsed, and it is cut to
+// 100 characters. The error is [ErrInvalid] if the name is blank, or [ErrLimit],
+// [ErrBacklog], [ErrClosed] or the engine's error. Start panics if f is nil.
 func (m *Manager) Start(ctx context.Context, name string, f Func) (Ticket, error) {
 	return m.lifecycle.start(ctx, nil, name, f)
 }
 
-// Begin records a task of the session of ctx that runs elsewhere: in another process,
-// or under the program's own control. The ticket names the task there. Finish, Fail
-// or Cancel end it; a worker can call Attach.
+// Begin records a task in the session of ctx that runs elsewhere: in another process,
+// or under the program's own control. It returns a ticket that names the task there.
+// The task ends with Finish, Fail or Cancel; a worker can call Attach.
 //
-// The id names the task in its session; it has up to 128 ASCII letters, digits and
-// signs, but no quotes and no backslash. It can be used again once the ended task is
-// no longer kept. The name is as in Start. Begin fails with ErrInvalid, ErrDuplicate,
-// ErrLimit, ErrBacklog, ErrClosed or the engine's error.
+// The id must be unique in the session. It has up to 128 printable ASCII characters
+// without spaces, double quotes and backslashes. It can be used again once the ended
+// task is no longer kept. The name is as in Start. The error is [ErrInvalid],
+// [ErrDuplicate], [ErrLimit], [ErrBacklog], [ErrClosed] or the engine's error.
 func (m *Manager) Begin(ctx context.Context, id, name string) (Ticket, error) {
 	return m.lifecycle.begin(ctx, nil, id, name)
 }
 
-// Attach ties the caller's work to the task of the ticket, which another process may
-// have begun. The returned ctx ends with the given one, when any process ends or
-// cancels the task (a cancellation has ErrCancelled as its cause), and when the
-// Manager is closed. Until detach is called, the task does not get lost; see
-// [WithTaskLife]. The caller must call detach, which does not end the task.
+// Attach connects the caller's work to the task of the ticket, which another process
+// may have begun. It returns a ctx that is cancelled when the given ctx ends, when any
+// process ends or cancels the task, and when the Manager is closed. After a
+// cancellation, its cause is [ErrCancelled].
 //
-// Attach fails with ErrUnknown, with ErrEnded if the task has ended, and with
-// ErrClosed or the engine's error.
+// Until detach is called, the task does not count as lost; see [WithTaskLife]. The
+// caller must call detach. That does not end the task.
+//
+// The error is [ErrUnknown], [ErrEnded], [ErrClosed] or the engine's error.
 func (m *Manager) Attach(ctx context.Context, t Ticket) (own context.Context, detach func(), err error) {
 	requireContext(ctx)
 	t.Session = m.accounts.key(t.Session)
@@ -115,53 +116,53 @@ func (m *Manager) requireRunning(ctx context.Context, t Ticket) error {
 	return err
 }
 
-// Finish ends a task as completed with its output, which may be nil. It fails with
-// ErrUnknown, and with ErrEnded if the task has already ended; a job that may run
-// twice can count that as success.
+// Finish ends a task as completed with its output, which may be nil. The error is
+// [ErrUnknown], or [ErrEnded] if the task has already ended; a job that may run twice
+// can treat that as success.
 //
-// Finish, Fail and Cancel may be called in any process that shares the engine. They
-// are for tasks of Begin. They also end a task of Start early: its ctx ends, and the
-// result of its function is ignored.
+// Finish, Fail and Cancel may be called in any process that shares the engine. They are
+// for tasks of Begin. They also end a task of Start early: its ctx is cancelled, and
+// the result of its function is ignored.
 func (m *Manager) Finish(ctx context.Context, t Ticket, output *Output) error {
 	return m.lifecycle.end(ctx, t, completed(output), context.Canceled)
 }
 
-// FinishIn is Finish as part of a change that the program makes itself: engine stands
-// for the engine of [WithRecords], with the same prefix, for example within a
-// transaction. Call committed once the change is made, to tell those in this process
-// who wait for the task; without it they find out after a while.
+// FinishIn is Finish as part of a change that the program makes itself, for example in
+// a transaction: engine takes the place of the engine of [WithRecords], and must have
+// the same prefix. Call committed once the change is made, so that those in this
+// process who wait for the task learn of it at once.
 func (m *Manager) FinishIn(ctx context.Context, engine records.Records, t Ticket, output *Output) (committed func(), err error) {
 	return m.lifecycle.endIn(ctx, engine, t, completed(output))
 }
 
-// Fail ends a task as failed with err, whose text the model is told. It fails as
-// Finish does.
+// Fail ends a task as failed with err. The model is told the text of err. Fail returns
+// the same errors as Finish.
 func (m *Manager) Fail(ctx context.Context, t Ticket, err error) error {
 	return m.lifecycle.end(ctx, t, failed(err), context.Canceled)
 }
 
-// Cancel cancels a task: its ctx ends, with ErrCancelled as the cause. It does
-// not wait for the task's function. It fails as Finish does.
+// Cancel cancels a task: its ctx is cancelled, with [ErrCancelled] as the cause. Cancel
+// does not wait for the task's function. It returns the same errors as Finish.
 func (m *Manager) Cancel(ctx context.Context, t Ticket) error {
 	return m.lifecycle.end(ctx, t, cancelled(), ErrCancelled)
 }
 
-// CancelAll cancels every running task of the session, and returns how many there
-// were.
+// CancelAll cancels every running task of the session, and returns the number of these
+// tasks.
 func (m *Manager) CancelAll(ctx context.Context, session string) (int, error) {
 	return m.lifecycle.cancelAll(ctx, session, func(a account) account { return a })
 }
 
-// Forget cancels the session's running tasks and drops everything else that is kept
-// of it, delivered or not. It is for conversations that are over.
+// Forget cancels the session's running tasks and removes everything else that is kept
+// about it, delivered or not. It is for conversations that are over.
 func (m *Manager) Forget(ctx context.Context, session string) error {
 	_, err := m.lifecycle.cancelAll(ctx, session, account.forget)
 	return err
 }
 
-// Join registers work that runs beside the tasks, such as an AutoTrigger: Close calls
-// stop with ErrClosed, and waits until leave was called. stop must not block, and
-// must not call the Manager. Join fails with ErrClosed.
+// Join registers work that runs beside the tasks, such as an AutoTrigger. Close calls
+// stop with [ErrClosed] and waits until leave has been called. stop must not block, and
+// must not call the Manager. The error is ErrClosed.
 func (m *Manager) Join(stop func(cause error)) (leave func(), err error) {
 	done, err := m.runner.join()
 	if err != nil {
@@ -171,18 +172,18 @@ func (m *Manager) Join(stop func(cause error)) (leave func(), err error) {
 	return func() { unhook(); done() }, nil
 }
 
-// Close ends the Manager: nothing can be started any more, all its functions are
-// cancelled, the ctx of Attach end with ErrClosed, and what has joined is stopped.
-// Close waits until their goroutines have ended. If ctx ends first, it returns an
-// error that wraps the cause of ctx and counts the remaining goroutines; it may be
-// called again. Tasks of Begin go on, and ended tasks can still be delivered and
-// looked up.
+// Close ends the Manager: nothing can be started any more, the tasks of its functions
+// are cancelled, the ctx of each Attach is cancelled with [ErrClosed], and what Join
+// has registered is stopped. Close waits until their goroutines have ended. If ctx ends
+// first, Close returns an error that wraps the cause of ctx and gives the number of
+// remaining goroutines; it may be called again. Tasks of Begin go on, and ended tasks
+// can still be delivered and looked up.
 //
-// The tasks of the cancelled functions are cancelled. If processes share the engine,
-// they fail with ErrClosed instead, so that another process tells the model.
+// If processes share the engine, the tasks of the cancelled functions fail with
+// ErrClosed instead of being cancelled, so that another process tells the model.
 //
-// If a task's function or a subscriber calls Close, it waits for itself until ctx
-// ends.
+// Do not call Close from a task's function or a subscriber: it would wait for itself
+// until ctx ends.
 func (m *Manager) Close(ctx context.Context) error {
 	requireContext(ctx)
 	var failure error
@@ -212,16 +213,16 @@ func (m *Manager) shut(ctx context.Context, j *job) error {
 	return nil
 }
 
-// IsShared reports whether the Manager keeps its tasks in an engine, so that its
-// methods may block and fail; see [WithRecords].
+// IsShared reports whether the tasks are kept in an engine, so that methods may block
+// and fail; see [WithRecords].
 func (m *Manager) IsShared() bool { return m.poller.isShared }
 
-// SummaryInSystem reports whether the status summary goes into the system message; see
-// [WithSummaryInSystem].
+// SummaryInSystem reports whether the middleware puts the status summary into the
+// system message; see [WithSummaryInSystem].
 func (m *Manager) SummaryInSystem() bool { return m.summaryInSystem }
 
-// Session returns the session of tasks started under ctx, and whether they are
-// delivered to the model.
+// Session returns the session of tasks that are started under ctx, and whether the
+// model is told about them.
 func (m *Manager) Session(ctx context.Context) (session string, delivered bool) {
 	session = m.accounts.session(ctx)
 	return session, !m.accounts.isSilent(session)

@@ -17,13 +17,13 @@ const (
 	defaultRetention    = 7 * 24 * time.Hour
 )
 
-// Off means no limit, as a limit, a life or a retention.
+// Off as a limit, a life or a retention means no limit.
 const Off = -1
 
 // unlimitedHistory is how many ended tasks a session keeps if there is no limit.
 const unlimitedHistory = 10
 
-// Option configures a [Manager]. [NewManager] panics if one is not valid.
+// Option configures a [Manager]. [NewManager] panics if an option is invalid.
 type Option func(*options)
 
 type options struct {
@@ -78,7 +78,7 @@ func (o *options) require(ok bool, format string, args ...any) {
 }
 
 // WithLimit sets how many functions this Manager runs at a time, in all sessions
-// together, 25 by default; [Off] is no limit.
+// together. The default is 25; [Off] means no limit.
 func WithLimit(n int) Option {
 	return func(o *options) {
 		o.require(n >= 1 || n == Off, "limit %d is not positive (use asynctask.Off for none)", n)
@@ -86,10 +86,10 @@ func WithLimit(n int) Option {
 	}
 }
 
-// WithSessionLimit sets how many tasks of one session run at a time, wherever
-// they run; [Off] is no limit. The default is 5, or the limit
-// of [WithLimit] if that is less or Off. A session limit below that of WithLimit
-// keeps one session from taking every slot.
+// WithSessionLimit sets how many tasks of a session run at a time, in all processes.
+// The default is 5, or the limit of [WithLimit] if that is lower or Off; [Off] means no
+// limit. A session limit below that of WithLimit keeps one session from taking all
+// slots.
 func WithSessionLimit(n int) Option {
 	return func(o *options) {
 		o.require(n >= 1 || n == Off, "session limit %d is not positive (use asynctask.Off for none)", n)
@@ -97,10 +97,10 @@ func WithSessionLimit(n int) Option {
 	}
 }
 
-// WithMemory sets how many bytes the Manager keeps of all sessions together, 64 MiB by
-// default. Beyond it the least recently used sessions lose most of their
-// outputs first, and are dropped if that is not enough; sessions with running tasks
-// stay. It has no effect with WithRecords.
+// WithMemory sets how many bytes the Manager keeps of all sessions together. The
+// default is 64 MiB. Beyond it, the least recently used sessions first lose most of
+// their outputs, and are then dropped if that is not enough; sessions with running
+// tasks stay. It has no effect with [WithRecords].
 func WithMemory(bytes int) Option {
 	return func(o *options) {
 		o.require(bytes >= 1, "memory %d is not positive", bytes)
@@ -108,9 +108,8 @@ func WithMemory(bytes int) Option {
 	}
 }
 
-// WithTaskLife sets how long a task of Begin may take while nobody is attached to it,
-// a day by default. After that it counts as lost and fails with
-// [ErrOwnerLost]. [Off] is no limit.
+// WithTaskLife sets how long a task of Begin may run while nobody is attached to it;
+// then it fails with [ErrOwnerLost]. The default is a day; [Off] means no limit.
 func WithTaskLife(d time.Duration) Option {
 	return func(o *options) {
 		o.require(d > 0 || d == Off, "task life %v is not positive (use asynctask.Off for none)", d)
@@ -118,8 +117,8 @@ func WithTaskLife(d time.Duration) Option {
 	}
 }
 
-// WithRetention sets how long a session is kept after its last use, a week by
-// default. Undelivered ends are dropped with it. [Off] is no limit.
+// WithRetention sets how long a session is kept after its last use, even if ended tasks
+// have not been delivered. The default is a week; [Off] means no limit.
 func WithRetention(d time.Duration) Option {
 	return func(o *options) {
 		o.require(d > 0 || d == Off, "retention %v is not positive (use asynctask.Off for none)", d)
@@ -127,29 +126,30 @@ func WithRetention(d time.Duration) Option {
 	}
 }
 
-// WithOneConversation says that the program has one conversation: every task belongs
-// to it, with or without a session. Without this option, tasks that are started
-// without a session run but are not delivered.
+// WithOneConversation says that the program has one conversation: every task belongs to
+// it, with or without a session. Without this option, the model is never told about
+// tasks that are started without a session.
 func WithOneConversation() Option {
 	return func(o *options) { o.oneConversation = true }
 }
 
-// WithCancellations also tells the model about cancelled tasks. Without it they show
+// WithCancellations also tells the model about cancelled tasks. By default they appear
 // only in the status summary, because whoever cancels a task knows about it.
 func WithCancellations() Option {
 	return func(o *options) { o.rules.cancellations = true }
 }
 
-// WithSummaryInSystem makes carryon put the status summary of a session behind the
-// system message of every request, instead of beside a reminder when it has changed.
-// That changes the beginning of the request, so providers cannot cache the prompt.
+// WithSummaryInSystem makes the middleware append the status summary to the system
+// message of every request. By default it is next to the reminder, and only if it has
+// changed. With this option the beginning of requests changes, so providers cannot
+// cache the prompt.
 func WithSummaryInSystem() Option {
 	return func(o *options) { o.summaryInSystem = true }
 }
 
-// WithRecords keeps accounts in an engine that several processes may share, instead
-// of in memory. If the engine is also a [records.Notifier], processes learn at once
-// what others end or cancel; otherwise they check every [PollInterval].
+// WithRecords keeps accounts in an engine that several processes may share. The default
+// is memory. If the engine is also a [records.Notifier], processes learn at once what
+// others end or cancel; otherwise they check every [PollInterval].
 func WithRecords(engine records.Records) Option {
 	return func(o *options) {
 		o.require(engine != nil, "nil records")
@@ -157,15 +157,15 @@ func WithRecords(engine records.Records) Option {
 	}
 }
 
-// OnError sets a function for errors that no caller gets: a *[PanicError] of a
-// subscriber, and errors of the engine when it does not store the end of a task's
-// function or cannot be read. It runs on the goroutine where the error happened.
-// Without it, or with nil, such errors are dropped.
+// OnError sets a function for errors that no method can return: a *[PanicError] of a
+// subscriber, and errors of the engine while it is read or stores the end of a task in
+// the background. It runs on the goroutine on which the error happened, and may be
+// called concurrently. Without it, or with nil, such errors are ignored.
 func OnError(f func(error)) Option {
 	return func(o *options) { o.onError = f }
 }
 
-// WithClock replaces the system's clock, for tests.
+// WithClock replaces the system's clock. It is for tests.
 func WithClock(c Clock) Option {
 	return func(o *options) {
 		o.require(c != nil, "nil clock")
@@ -173,12 +173,13 @@ func WithClock(c Clock) Option {
 	}
 }
 
-// Clock tells the time and calls back later. Now() time.Time returns the time, and
-// AfterFunc(d time.Duration, f func()) Timer calls f once after d, on any goroutine.
-// It is safe for concurrent use. carryontest has one that moves only when told to.
+// Clock is a source of time, for [WithClock]. Now() time.Time returns the time.
+// AfterFunc(d time.Duration, f func()) Timer calls f once, on any goroutine, after d.
+// Implementations are safe for concurrent use. carryontest.Clock is one that moves only
+// when told to.
 type Clock = clock.Clock
 
-// Timer is a pending call of a [Clock]'s AfterFunc. Stop() bool cancels the call,
-// and Reset(d time.Duration) bool schedules it for d from now; both report whether
-// it was still pending. A *time.Timer is a Timer.
+// Timer is a pending call of a [Clock]'s AfterFunc. Stop() bool cancels the call, and
+// Reset(d time.Duration) bool schedules it for d from now; both report whether the call
+// was still pending. *[time.Timer] is a Timer.
 type Timer = clock.Timer

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// MaxReminder is how many bytes a reminder has at most. If more has ended than fits,
-// texts are cut below [MaxCompletion]. What does not fit even then waits for the next
-// reminder, and this one says how many tasks do.
+// MaxReminder is the most bytes of a reminder. If the ended tasks do not fit, their
+// texts are cut further than [MaxCompletion]. Tasks that still do not fit wait for the
+// next reminder, and this one says how many there are.
 //
 // The text of a reminder is
 //
@@ -32,8 +32,10 @@ import (
 //	---
 //
 // It says that it is automatic because it is part of a message from the user, and a
-// result may speak like one. Failed tasks, and cancelled ones if they are reported,
-// count among the completed; their objects have a status that says so.
+// result could contain anything. Failed tasks, and cancelled ones if they are reported,
+// count as completed; their objects have a "status" that says so.
+//
+// Experimental: the wording may change.
 const MaxReminder = 64 << 10
 
 const (
@@ -138,11 +140,11 @@ func fairShare(sizes []int, room int) int {
 	return share
 }
 
-// MaxSummary is how many bytes a status summary has at most. Beyond it the oldest
-// tasks are left out, and the summary says how many.
+// MaxSummary is the most bytes of a status summary. Beyond it, the oldest tasks are
+// left out, and the summary says how many.
 //
-// A status summary has a line with the number of tasks, and one for each in
-// order of start:
+// A status summary has a line with the number of tasks, and a line for each task in the
+// order in which they were started:
 //
 //	[ASYNC TASKS: 2 total]
 //	[1] run the tests - [RUNNING] (k3vq7mzt...)
@@ -150,6 +152,8 @@ func fairShare(sizes []int, room int) int {
 //
 // In parentheses is the beginning of the id: eight characters, or as many as make it
 // unique in the session.
+//
+// Experimental: the wording may change.
 const MaxSummary = 16 << 10
 
 // summarize returns the status summary; "" if there are no tasks.

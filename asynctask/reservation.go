@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// ReservationLife is how long a reservation that is neither used nor released keeps
-// its slot.
+// ReservationLife is how long a reservation keeps its slot if it is neither used nor
+// released.
 const ReservationLife = 10 * time.Minute
 
-// Reservation is a slot for a task that will be started. It counts in the account of
-// its session, where all processes see it, and under the limit of its Manager. It is
-// used once or released. It is safe for concurrent use.
+// Reservation is a slot for a task that will be started. It counts in its session,
+// where all processes see it, and under the limit of its Manager. It can be used once,
+// or released. It is safe for concurrent use.
 type Reservation struct {
 	tasks   *lifecycle
 	session string
@@ -24,9 +24,9 @@ type Reservation struct {
 
 func (r *Reservation) lapsed(now time.Time) bool { return now.Sub(r.since) >= ReservationLife }
 
-// Reserve reserves a slot for a task of the session of ctx. It counts as unfinished
-// work; see [Manager.Pending]. It fails with ErrLimit, ErrBacklog, ErrClosed or the
-// engine's error.
+// Reserve reserves a slot for a task of the session of ctx. The slot counts as
+// unfinished work; see [Manager.Pending]. The error is [ErrLimit], [ErrBacklog],
+// [ErrClosed] or the engine's error.
 func (m *Manager) Reserve(ctx context.Context) (*Reservation, error) {
 	r := &Reservation{
 		tasks: m.lifecycle, session: m.accounts.session(ctx), since: m.lifecycle.clock.Now(),
@@ -45,22 +45,22 @@ func (m *Manager) Reserve(ctx context.Context) (*Reservation, error) {
 	return r, nil
 }
 
-// Start is [Manager.Start] in the reserved slot. It fails with ErrReservation if the
-// slot is used, released or lapsed, or if ctx has another session. A refused name
-// leaves the slot reserved.
+// Start is [Manager.Start] in the reserved slot. The error is [ErrReservation] if the
+// slot was used, released or has lapsed, or if ctx has another session. After an error
+// about the name, the slot is still reserved.
 func (r *Reservation) Start(ctx context.Context, name string, f Func) (Ticket, error) {
 	return r.tasks.start(ctx, r, name, f)
 }
 
-// Begin is [Manager.Begin] in the reserved slot. It fails with ErrReservation if the
-// slot is used, released or lapsed, or if ctx has another session. A refused id or
-// name leaves the slot reserved.
+// Begin is [Manager.Begin] in the reserved slot. The error is [ErrReservation] if the
+// slot was used, released or has lapsed, or if ctx has another session. After an error
+// about the id or the name, the slot is still reserved.
 func (r *Reservation) Begin(ctx context.Context, id, name string) (Ticket, error) {
 	return r.tasks.begin(ctx, r, id, name)
 }
 
-// Release gives the slot back. After the first call, and after Start or Begin, it
-// does nothing. If it fails, with the engine's error, the slot becomes free after
+// Release gives the slot back. After the first call, and after Start or Begin, it does
+// nothing. If it returns an error, which is the engine's, the slot becomes free after
 // [ReservationLife].
 func (r *Reservation) Release(ctx context.Context) error {
 	if !r.tasks.runner.release(r) {
@@ -71,8 +71,8 @@ func (r *Reservation) Release(ctx context.Context) error {
 	})
 }
 
-// MaxUndelivered is how many ended tasks of a session may wait for delivery. Beyond
-// it, no task is started in the session.
+// MaxUndelivered is the number of ended tasks in a session that may wait for delivery.
+// Beyond it, no task can be started in the session.
 const MaxUndelivered = 1000
 
 // slot is a reservation in an account.

@@ -12,30 +12,30 @@ import (
 	"github.com/carryon-go/carryon/internal/rawjson"
 )
 
-// MaxCompletion is how many bytes of JSON the model is shown of one task. Longer
+// MaxCompletion is the most bytes of JSON that the model reads about one task. Longer
 // texts are cut in the middle, all to the same length, with a marker.
 const MaxCompletion = 16 << 10
 
-// ReasonGoal is the terminate reason of an [Output] that names none.
+// ReasonGoal is the terminate reason of an [Output] without one.
 const ReasonGoal = "GOAL"
 
-// Output is what a completed task tells the model. A nil Output says only that the
-// task has ended.
+// Output is what a completed task tells the model. A nil Output says only that the task
+// has ended.
 //
-// The texts may have any length. Bytes that are not UTF-8 are replaced, and the model
-// is shown at most [MaxCompletion] bytes. The Output and its map must not be changed
-// once they are handed over.
+// The texts may have any length; the model reads at most [MaxCompletion] bytes. Bytes
+// that are not UTF-8 are replaced. The Output and its map must not be modified after
+// they are passed on.
 type Output struct {
 	// TerminateReason says in one word why the task ended; "" means ReasonGoal.
 	TerminateReason string `json:"terminate_reason,omitzero"`
-	// EmittedVars are values that the task computed, by name.
+	// EmittedVars has values that the task computed, by name.
 	EmittedVars map[string]string `json:"emitted_vars,omitempty"`
-	// FinalMessage is the message of the task, nil if it has none. An empty message
-	// is shown as an empty message.
+	// FinalMessage is the message of the task, or nil for none. The model sees an empty
+	// message as an empty message.
 	FinalMessage *string `json:"final_message,omitzero"`
 }
 
-// Message returns an Output with only a message.
+// Message returns an Output that has only a message.
 func Message(text string) *Output {
 	return &Output{FinalMessage: &text}
 }

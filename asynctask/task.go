@@ -13,19 +13,19 @@ import (
 	"github.com/carryon-go/carryon/internal/jsonerror"
 )
 
-// Ticket names a task in every process: its holder can finish, fail or cancel the
-// task through any [Manager] on the same engine. It is comparable, and its text form
-// travels in a header or in the data of a job.
+// Ticket names a task in every process: whoever has it can finish, fail or cancel the
+// task through any Manager on the same engine. It is comparable, and its text can
+// travel in a header or in the data of a job.
 type Ticket struct {
 	Session string // "" if the task has none, or if there is one conversation
 	ID      string // unique in the session
 }
 
-// String returns the text form, as in "job-7@conversation-42". The session is escaped
-// as in the query of a URL, so that the text is printable ASCII without spaces.
+// String returns the text of the ticket, such as "job-7@conversation-42". The session
+// is escaped as in the query of a URL, so the text is printable ASCII without spaces.
 func (t Ticket) String() string { return t.ID + "@" + url.QueryEscape(t.Session) }
 
-// ParseTicket reads the text form of a ticket. It fails with ErrInvalid.
+// ParseTicket reads the text of a ticket. The error is [ErrInvalid].
 func ParseTicket(text string) (Ticket, error) {
 	at := strings.LastIndexByte(text, '@')
 	if at < 0 {
@@ -41,8 +41,8 @@ func ParseTicket(text string) (Ticket, error) {
 	return Ticket{Session: session, ID: text[:at]}, nil
 }
 
-// MarshalText returns the text form. It fails with ErrInvalid if the id is not
-// valid.
+// MarshalText returns the text of the ticket. The error is [ErrInvalid] if the id is
+// invalid.
 func (t Ticket) MarshalText() ([]byte, error) {
 	if err := checkID(t.ID); err != nil {
 		return nil, err
@@ -50,28 +50,28 @@ func (t Ticket) MarshalText() ([]byte, error) {
 	return []byte(t.String()), nil
 }
 
-// UnmarshalText is [ParseTicket].
+// UnmarshalText reads the text of a ticket, as [ParseTicket] does.
 func (t *Ticket) UnmarshalText(text []byte) (err error) {
 	*t, err = ParseTicket(string(text))
 	return err
 }
 
-// Task describes a task at one moment. It is a copy and does not change with the
-// task.
+// Task describes a task at one moment. It is a copy, and does not change when the task
+// does.
 type Task struct {
 	ID      string    `json:"id"`               // unique in the session
 	Name    string    `json:"name"`             // one line, for people and models
-	Session string    `json:"session,omitzero"` // "" if it was started without one, or if there is one conversation
+	Session string    `json:"session,omitzero"` // "" if the task has no session, or if there is one conversation
 	State   TaskState `json:"state"`
-	Started time.Time `json:"started"`        // by the clock of the store, like Ended
-	Ended   time.Time `json:"ended,omitzero"` // zero while it is running
+	Started time.Time `json:"started"`        // by the clock of the engine, as is Ended
+	Ended   time.Time `json:"ended,omitzero"` // zero while the task is running
 
-	// Output is the output of a completed task; nil if it has none. Its texts may
-	// have been cut, see [MaxCompletion] and [WithMemory].
+	// Output is the output of a completed task, or nil. Its texts may have been cut;
+	// see [MaxCompletion] and [WithMemory].
 	Output *Output `json:"output,omitzero"`
-	// Err is the error of a failed task. In the process where its function ran, it is
-	// the function's very error; elsewhere, or once its text was cut, it is an error
-	// with the same text.
+	// Err is the error of a failed task. In the process in which its function ran, it
+	// is the error that the function returned; in other processes, or if its text was
+	// cut, it is an error with the same text.
 	Err error `json:"-"`
 }
 
@@ -80,8 +80,8 @@ func (t Task) MarshalJSON() ([]byte, error) {
 	return json.Marshal(taskJSON{taskFields(t), jsonerror.Text{Err: t.Err}})
 }
 
-// UnmarshalJSON reads what [Task.MarshalJSON] returns. Of Err, it restores the text
-// only.
+// UnmarshalJSON reads what [Task.MarshalJSON] returns. It restores only the text of
+// Err.
 func (t *Task) UnmarshalJSON(data []byte) error {
 	var fields taskJSON
 	if err := json.Unmarshal(data, &fields); err != nil {
@@ -103,7 +103,7 @@ type (
 // Ticket returns the ticket of the task.
 func (t Task) Ticket() Ticket { return Ticket{Session: t.Session, ID: t.ID} }
 
-// TaskState is the state of a task. A task begins as Running and changes its state
+// TaskState is the state of a task. A task begins as [Running] and changes its state
 // once.
 type TaskState string
 
@@ -115,8 +115,8 @@ const (
 	Completed TaskState = "completed"
 	// Failed is a task that ended with an error or in a panic.
 	Failed TaskState = "failed"
-	// Cancelled is a task that was cancelled. Its function may still be running
-	// until it notices the end of its ctx.
+	// Cancelled is a task that was cancelled. Its function may run on until it notices
+	// that its ctx is cancelled.
 	Cancelled TaskState = "cancelled"
 )
 

@@ -16,16 +16,15 @@ import (
 const CheckToolName = "check_async_tasks"
 
 // Definition declares a tool independently of any SDK. Its fields are Name and
-// Description, both strings, and Parameters, a json.RawMessage that holds a JSON
-// schema. Its JSON is the function object of the Chat Completions API. In Go, copy
-// its fields into the SDK's own type; where that has parameters of type any, it
-// accepts the json.RawMessage.
+// Description, both strings, and Parameters, a json.RawMessage with a JSON schema. As
+// JSON, it is the function object of the Chat Completions API. In Go, copy the fields
+// into the SDK's own type; a field of type any accepts the json.RawMessage.
 //
 // It is the same type as in package todo.
 type Definition = tooldef.Definition
 
-// CheckTool returns the tool with which a model looks at background tasks. The caller
-// owns the returned value, but Manager.Handle answers only to this name.
+// CheckTool returns the tool with which a model checks its background tasks. The caller
+// owns the result, but [Manager.Handle] answers only to the name [CheckToolName].
 func CheckTool() Definition {
 	return Definition{
 		Name: CheckToolName,
@@ -38,13 +37,13 @@ func CheckTool() Definition {
 	}
 }
 
-// Handle answers a call of check_async_tasks, whose name matches in any case, for the
-// session of ctx. ok is false for other names. result is the text of the tool
-// message: the status summary, or one task with its result in the form of a reminder.
-// If several tasks begin with the id, it lists those. A call that cannot be answered
-// gets a result that begins with "Error: ". A look is not a delivery: the model is
-// still told when a task ends. If the engine fails, result tells the model, and err
-// the program.
+// Handle answers a call of check_async_tasks, in any case, for the session of ctx. ok
+// is false for other names. result is the text of the tool message: the status summary,
+// or one task with its result in the form of a reminder. If several tasks begin with
+// the id, it lists those. If the call cannot be answered, result begins with "Error: ".
+// If the engine fails, result tells the model, and err the program.
+//
+// Handle is not a delivery: the model is still told when a task ends.
 func (m *Manager) Handle(ctx context.Context, name, arguments string) (result string, ok bool, err error) {
 	if !strings.EqualFold(name, CheckToolName) {
 		return "", false, nil
@@ -131,14 +130,14 @@ func parseTaskID(arguments string) (id string, ok bool) {
 	return "", false
 }
 
-// Get returns the task of the ticket. It fails with ErrUnknown.
+// Get returns the task of the ticket. The error is [ErrUnknown] or the engine's error.
 func (m *Manager) Get(ctx context.Context, t Ticket) (Task, error) {
 	return m.accounts.task(ctx, t)
 }
 
-// Tasks returns the tasks of the session, in order of start: the running ones, and
-// the ended ones that are still kept. Without a session there are none, except with
-// [WithOneConversation].
+// Tasks returns the session's running tasks, and the ended ones that are still kept, in
+// the order in which they were started. The caller owns the slice. Without a session
+// there are none, except with [WithOneConversation].
 func (m *Manager) Tasks(ctx context.Context, session string) (tasks []Task, err error) {
 	a, _, err := m.accounts.look(ctx, session)
 	for i := range a.Tasks {
@@ -147,9 +146,9 @@ func (m *Manager) Tasks(ctx context.Context, session string) (tasks []Task, err 
 	return tasks, err
 }
 
-// Find returns the task of the session that has the id, or else the only one
-// whose id begins with it. It fails with ErrUnknown if there is none, and with
-// an *AmbiguousError if there are several.
+// Find returns the task of the session with the given id or, if there is none, the only
+// task whose id begins with it. The error is [ErrUnknown] if there is no such task, and
+// an *[AmbiguousError] if there are several.
 func (m *Manager) Find(ctx context.Context, session, idOrPrefix string) (Task, error) {
 	a, _, err := m.accounts.look(ctx, session)
 	if err != nil {
@@ -182,10 +181,10 @@ func (a *account) withPrefix(prefix string) (found []*record) {
 	return found
 }
 
-// Wait waits until the task has ended and, if its function runs in this process,
-// until the function has returned. It returns the ended task. It fails with
-// ErrUnknown, with ErrClosed, with the engine's error, and with an error that wraps
-// the cause of ctx if ctx ends first.
+// Wait waits until the task has ended and, if its function runs in this process, until
+// the function has returned. It returns the ended task. The error is [ErrUnknown],
+// [ErrClosed], the engine's error or, if ctx ends first, an error that wraps the cause
+// of ctx.
 func (m *Manager) Wait(ctx context.Context, t Ticket) (Task, error) {
 	requireContext(ctx)
 	t.Session = m.accounts.key(t.Session)
@@ -223,16 +222,16 @@ func (m *Manager) Wait(ctx context.Context, t Ticket) (Task, error) {
 
 // Pending is the work of a session.
 type Pending struct {
-	Unfinished int       // running tasks and reserved slots
+	Unfinished int       // number of running tasks and reserved slots
 	Oldest     time.Time // when the oldest of these began; zero if there is none
 
 	Undelivered int // ended tasks that the model has not been told about
-	Unclaimed   int // those of them that no delivery reports
+	Unclaimed   int // how many of those no delivery reports
 }
 
-// Pending returns the work of the session. If maxAge is positive, tasks that have
-// been unfinished for that long do not count. Cancelled tasks whose functions have
-// not returned do not count either.
+// Pending returns the work of the session. If maxAge is positive, tasks that have been
+// unfinished for that long are left out. So are cancelled tasks whose functions have
+// not returned yet.
 func (m *Manager) Pending(ctx context.Context, session string, maxAge time.Duration) (p Pending, err error) {
 	a, now, err := m.accounts.look(ctx, session)
 	if err != nil {
@@ -260,7 +259,7 @@ func (m *Manager) Pending(ctx context.Context, session string, maxAge time.Durat
 	return p, nil
 }
 
-// Summary returns the status summary of the session, "" if it has no tasks; see
+// Summary returns the status summary of the session, or "" if it has no tasks; see
 // [MaxSummary].
 func (m *Manager) Summary(ctx context.Context, session string) (string, error) {
 	a, _, err := m.accounts.look(ctx, session)

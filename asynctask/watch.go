@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// OwnerLife is the time without a sign of life after which a process counts as
-	// gone, and its functions as lost. It matters only where processes share an
+	// OwnerLife is how long a process may give no sign of life before it counts as gone
+	// and the tasks of its functions fail. It matters only if processes share an
 	// engine.
 	OwnerLife = 2 * time.Minute
-	// PollInterval is how often a Manager checks what other processes have done to
-	// the sessions that this process waits for or works on, if the engine does not
-	// notify it; see [WithRecords].
+	// PollInterval is how often a Manager checks for changes by other processes, in
+	// sessions that this process waits for or works on, if the engine does not notify
+	// it; see [WithRecords].
 	PollInterval = 5 * time.Second
 	// slowInterval is how often it checks if the engine notifies.
 	slowInterval = 30 * time.Second
@@ -54,11 +54,11 @@ type watch struct {
 	last   time.Time // end of the last task; valid only if knows
 }
 
-// Watch calls f when a task of the session has ended, in this process or in another
-// one that shares the engine, and sometimes when none has. f must not block, and may
-// be called concurrently. Ends before Watch returned may not be reported: look at the
-// tasks after calling it. After stop has returned, f is not called again, though a
-// call may still be running.
+// Watch calls f when a task of the session has ended, in this process or in another one
+// that shares the engine. It may also call f when no task has ended. f must not block,
+// and may be called concurrently. Tasks that ended before Watch returned may not be
+// reported, so look at the tasks after calling Watch. After stop has returned, f is not
+// called again, though a call may still be running.
 func (m *Manager) Watch(session string, f func()) (stop func()) {
 	return m.poller.add(m.accounts.key(session), f)
 }
@@ -287,14 +287,14 @@ type subscriber struct {
 	cancelled atomic.Bool
 }
 
-// Subscribe calls f each time a task of any session ends through this Manager, with
-// the ended task; for tasks that end elsewhere see [Manager.Watch]. f runs on the
-// goroutine that ended the task (the task's own, or that of the caller of Finish,
-// Fail, Cancel, Forget or Close), with no lock held, so it may call the Manager. It
-// may be called concurrently. A panic of f reaches only OnError.
+// Subscribe calls f each time a task of any session ends through this Manager. For
+// tasks that end elsewhere, see [Manager.Watch]. f runs on the goroutine that ended the
+// task: the task's own, or that of the caller of Finish, Fail, Cancel, Forget or Close.
+// No lock is held, so f may call the Manager. f may be called concurrently. A panic of
+// f goes to [OnError].
 //
-// After cancel has returned, f is not called again, though a call may still be
-// running. cancel may be called twice, and from f. Subscribe panics if f is nil.
+// After cancel has returned, f is not called again, though a call may still be running.
+// cancel may be called several times, and by f. Subscribe panics if f is nil.
 func (m *Manager) Subscribe(f func(Task)) (cancel func()) {
 	if f == nil {
 		panic("carryon/asynctask: Subscribe: nil function")
