@@ -316,7 +316,8 @@ func TestReminderKeepsWithinItsSize(t *testing.T) {
 
 			all := r.Tasks
 			for s.settle(r, asynctask.Delivered); ; s.settle(r, asynctask.Delivered) {
-				if r = s.Remind("a"); len(r.Tasks) == 0 {
+				r = s.Remind("a")
+				if len(r.Tasks) == 0 {
 					break
 				}
 				all = append(all, r.Tasks...)

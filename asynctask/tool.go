@@ -241,7 +241,8 @@ func (m *Manager) Pending(ctx context.Context, session string, maxAge time.Durat
 		if maxAge > 0 && now.Sub(since) >= maxAge {
 			return
 		}
-		if p.Unfinished++; p.Unfinished == 1 || since.Before(p.Oldest) {
+		p.Unfinished++
+		if p.Unfinished == 1 || since.Before(p.Oldest) {
 			p.Oldest = since
 		}
 	}

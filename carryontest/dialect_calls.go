@@ -105,8 +105,8 @@ func readsTurn[C any](t *trial[C]) {
 		return
 	}
 	p = t.play(nil, calls(editCall("call-1"), editCall("call-2")))
-	if ended := p.events.Turns(); t.Kind == AnswerDialect {
-		t.same(2, ended[0].ToolCalls, "Read must report each tool call to TurnReader.Call:")
+	if t.Kind == AnswerDialect {
+		t.same(2, p.events.Turns()[0].ToolCalls, "Read must report each tool call to TurnReader.Call:")
 	}
 	t.same(continuation.ReasonToolCalls, p.outcome.Reason, "Read must report tool calls to TurnReader.Call:")
 }

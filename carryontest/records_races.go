@@ -26,7 +26,8 @@ func (c *recordCheck) Count(key string) (int, error) {
 		n := 0
 		if len(old) > 0 {
 			var err error
-			if n, err = strconv.Atoi(string(old)); err != nil {
+			n, err = strconv.Atoi(string(old))
+			if err != nil {
 				return nil, 0, err
 			}
 		}

@@ -256,7 +256,8 @@ func TestToolCallsWithoutProgressAreBounded(t *testing.T) {
 				require.Equal(t, continuation.ReasonWithoutProgress, ev.Reason, name)
 				continue
 			}
-			if sinceBest++; ev.State.Continuations == 0 {
+			sinceBest++
+			if ev.State.Continuations == 0 {
 				sinceBest = 1
 			}
 			sent++

@@ -79,7 +79,8 @@ func newInstruments(o *options) *instruments {
 	i.open, err = m.meter.Int64UpDownCounter("carryon.calls.open", metric.WithUnit("{call}"),
 		metric.WithDescription("Open calls that carryon may continue"))
 	i.labels = newLabels()
-	if err = errors.Join(m.err, err); err != nil {
+	err = errors.Join(m.err, err)
+	if err != nil {
 		otel.Handle(err)
 	}
 	i.begin()

@@ -84,7 +84,8 @@ type table struct {
 func (t *table) Swap(_ context.Context, key string, s records.Swap) (now records.Snapshot, swapped bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if now = t.records[key]; now.Revision != s.Revision {
+	now = t.records[key]
+	if now.Revision != s.Revision {
 		return now, false, nil
 	}
 	switch s.Action {

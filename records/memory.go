@@ -39,7 +39,8 @@ type memoryEngineOptions struct{ now func() time.Time }
 // for concurrent use.
 func WithClock(now func() time.Time) MemoryEngineOption {
 	return func(o *memoryEngineOptions) {
-		if o.now = now; now == nil {
+		o.now = now
+		if now == nil {
 			o.now = time.Now
 		}
 	}

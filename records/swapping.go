@@ -62,7 +62,8 @@ func (s *Swapping) Update(ctx context.Context, key string, f UpdateFunc) error {
 	last, err := s.lastSeen(ctx, key)
 	for try := 1; err == nil; try++ {
 		var swapped bool
-		if last, swapped, err = s.try(ctx, key, last, f); swapped {
+		last, swapped, err = s.try(ctx, key, last, f)
+		if swapped {
 			return err
 		}
 		if err == nil && try%eager == 0 {

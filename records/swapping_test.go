@@ -59,7 +59,8 @@ func (s *server) Swap(_ context.Context, key string, swap records.Swap) (now rec
 		now.Revision = own.revision
 		fallthrough
 	case records.Renew:
-		if own.until = now.Now.Add(swap.Keep); swap.Keep == records.Off {
+		own.until = now.Now.Add(swap.Keep)
+		if swap.Keep == records.Off {
 			own.until = time.Time{}
 		}
 	}
@@ -161,7 +162,8 @@ func TestPrefixesSeparatePrograms(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var heard []string
 	require.ErrorIs(t, listener.Listen(ctx, "topic", func(message string) {
-		if heard = append(heard, message); message == "" { // it is listening
+		heard = append(heard, message)
+		if message == "" { // it is listening
 			other, ok := b.(records.Notifier)
 			assert.True(t, ok)
 			assert.NoError(t, other.Notify(ctx, "topic", "theirs"))

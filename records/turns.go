@@ -55,7 +55,8 @@ func (t *turns) done(key string) {
 func (t *turns) leave(key string, own *turn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if own.users--; own.users == 0 {
+	own.users--
+	if own.users == 0 {
 		delete(t.keys, key)
 	}
 }
@@ -106,7 +107,8 @@ func (s *seen) put(key string, now Snapshot, changed bool) {
 		s.table = lru.New[sight]()
 	}
 	last := s.table.Put(key)
-	if last.Snapshot = now; changed {
+	last.Snapshot = now
+	if changed {
 		last.changed = time.Now()
 	}
 	s.table.Trim(maxSeen)

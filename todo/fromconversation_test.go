@@ -411,7 +411,8 @@ func TestConversationIsReadNoFurtherThanNeeded(t *testing.T) {
 	seen := 0
 	ctx := todo.WithConversation(t.Context(), func(yield func(todo.Call) bool) {
 		for _, call := range calls {
-			if seen++; !yield(call) {
+			seen++
+			if !yield(call) {
 				return
 			}
 		}

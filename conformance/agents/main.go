@@ -84,7 +84,8 @@ func (r runner) buildAndRun(document string) error {
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
 	started := cutOff(c) && c.Start() == nil
 	if started {
-		if err = c.Wait(); c.ProcessState.ExitCode() != codeNoLoopback {
+		err = c.Wait()
+		if c.ProcessState.ExitCode() != codeNoLoopback {
 			return err
 		}
 	}

@@ -39,13 +39,15 @@ type vendors struct {
 func startVendors(model http.Handler, certificate string, w io.Writer) (*vendors, error) {
 	v := &vendors{model: model, log: w}
 	var err error
-	if v.authority, err = newAuthority(); err != nil {
+	v.authority, err = newAuthority()
+	if err != nil {
 		return nil, err
 	}
 	if err := os.WriteFile(certificate, v.certificate(), 0o600); err != nil {
 		return nil, err
 	}
-	if v.listener, err = new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0"); err != nil {
+	v.listener, err = new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
 		return nil, err
 	}
 	v.server = &http.Server{Handler: http.HandlerFunc(v.serve), ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}

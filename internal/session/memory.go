@@ -142,7 +142,8 @@ func (s *memoryShard) evict(except string, now time.Time) bool {
 		if worst == nil || r.before(worst, now) {
 			victim, worst = key, r
 		}
-		if seen++; seen == candidates {
+		seen++
+		if seen == candidates {
 			break
 		}
 	}

@@ -52,7 +52,8 @@ func (g *engine) ErrClosed() error { return errClosed }
 func (g *engine) Handle(e sse.Event, err error) (sse.Event, error) {
 	if err == nil {
 		g.codec.Read(&e, g)
-		if g.codec.EndTurn(false); e.Kind == sse.Object { // makes the body relay answers without an id, too
+		g.codec.EndTurn(false) // makes the body relay answers without an id, too
+		if e.Kind == sse.Object {
 			g.handled++
 		}
 	}

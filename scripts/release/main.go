@@ -48,16 +48,19 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	r := release{version: *version, date: time.Now(), tools: tools, out: out}
-	if r.root, err = filepath.Abs(*root); err != nil {
+	r.root, err = filepath.Abs(*root)
+	if err != nil {
 		return err
 	}
 	if *work == "" {
-		if *work, err = os.MkdirTemp("", "release"); err != nil {
+		*work, err = os.MkdirTemp("", "release")
+		if err != nil {
 			return err
 		}
 		defer os.RemoveAll(*work) //nolint:errcheck // a temporary folder
 	}
-	if r.work, err = filepath.Abs(*work); err != nil {
+	r.work, err = filepath.Abs(*work)
+	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(r.work, 0o755); err != nil { //nolint:gosec // others may read it

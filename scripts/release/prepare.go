@@ -170,7 +170,8 @@ func (r *release) notes() (string, error) {
 	_, rest, found := strings.Cut(string(text), "\n## ["+strings.TrimPrefix(r.version, "v")+"] - ")
 	_, rest, _ = strings.Cut(rest, "\n")
 	notes, _, _ := strings.Cut(rest, "\n## [")
-	if notes = strings.TrimSpace(notes); !found || notes == "" {
+	notes = strings.TrimSpace(notes)
+	if !found || notes == "" {
 		return "", fmt.Errorf("CHANGELOG.md has nothing to say about %s", r.version)
 	}
 	return notes + "\n", nil

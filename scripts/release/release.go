@@ -45,7 +45,8 @@ func (r *release) check(ctx context.Context) error {
 	var tags []string
 	return c.steps(ctx, []step{
 		{"versions, changelog and tags", func(ctx context.Context) (err error) {
-			if tags, err = c.prepare(ctx); err != nil {
+			tags, err = c.prepare(ctx)
+			if err != nil {
 				return err
 			}
 			return c.tag(ctx, tags)

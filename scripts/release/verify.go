@@ -172,7 +172,8 @@ func unpackZip(text []byte) (map[string][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if files[f.Name], err = io.ReadAll(entry); err != nil {
+		files[f.Name], err = io.ReadAll(entry)
+		if err != nil {
 			return nil, err
 		}
 		if err := entry.Close(); err != nil {
@@ -197,7 +198,8 @@ func unpackTar(text []byte) (map[string][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if files[header.Name], err = io.ReadAll(r); err != nil {
+		files[header.Name], err = io.ReadAll(r)
+		if err != nil {
 			return nil, err
 		}
 	}

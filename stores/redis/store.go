@@ -118,7 +118,8 @@ func read(reply []any) (swapped bool, now records.Snapshot, err error) {
 		return false, now, fmt.Errorf("redis: the script answered %v", reply)
 	}
 	flag, _ := reply[0].(int64)
-	if now.Now, err = clockTime(reply[1], reply[2]); err != nil || flag == 1 || len(reply) < 4 {
+	now.Now, err = clockTime(reply[1], reply[2])
+	if err != nil || flag == 1 || len(reply) < 4 {
 		return flag == 1, now, err
 	}
 	value, ok := reply[3].(string)

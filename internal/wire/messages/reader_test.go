@@ -174,7 +174,8 @@ func (b *block) end(t *testing.T) {
 	case "text":
 		members["text"] = b.Text
 	case "thinking":
-		if members["thinking"] = b.Thinking; b.Signature != "" {
+		members["thinking"] = b.Thinking
+		if b.Signature != "" {
 			members["signature"] = b.Signature
 		}
 	case "tool_use", "server_tool_use":

@@ -75,9 +75,11 @@ func TestRecordedResponses(t *testing.T) {
 
 		second := strings.NewReplacer("resp_2", "resp_9", "rs_2", "rs_9").Replace(own[1])
 		joined, turns := playResponses(t, wiretest.TwoTodos, recorded, second)
-		if turns == 1 {
+		switch {
+		case turns == 1:
 			require.Equal(t, recorded, joined, name)
-		} else if got, err := readResponses(joined); problem == nil {
+		case problem == nil:
+			got, err := readResponses(joined)
 			joinedAsFirst++
 			require.NoError(t, err, "%s, then a turn: %s", name, joined)
 			assert.Equal(t, append(want.texts(), "Now."), got.texts(), name)

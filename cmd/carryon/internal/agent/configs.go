@@ -45,7 +45,8 @@ func dotenv(path string) map[string]string {
 	variables := make(map[string]string)
 	for line := range strings.Lines(string(readConfig(path))) {
 		name, value, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "export "), "=")
-		if name = strings.TrimSpace(name); !ok || strings.HasPrefix(name, "#") {
+		name = strings.TrimSpace(name)
+		if !ok || strings.HasPrefix(name, "#") {
 			continue
 		}
 		value = strings.TrimSpace(value)
