@@ -8,22 +8,22 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// EmbeddingModel is a model that also makes embeddings, like langchaingo's
-// clients of openai, ollama, googleai and others.
+// EmbeddingModel is a model that can also create embeddings, such as langchaingo's
+// clients of openai, ollama and googleai.
 type EmbeddingModel interface {
 	llms.Model
 	CreateEmbedding(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// Embedder is a [Model] that also makes embeddings: an
-// embeddings.EmbedderClient. Make one with [WrapEmbedding].
+// Embedder is a [Model] that can also create embeddings, so it is an
+// embeddings.EmbedderClient. Use [WrapEmbedding]: the zero value is not ready.
 type Embedder struct {
 	*Model
 
 	embedder EmbeddingModel
 }
 
-// WrapEmbedding is [Wrap] for a model that also makes embeddings. It panics as
+// WrapEmbedding is [Wrap] for a model that can also create embeddings. It panics as
 // Wrap does.
 func WrapEmbedding(model EmbeddingModel, mw *middleware.Middleware, opts ...Option) *Embedder {
 	return &Embedder{Model: Wrap(model, mw, opts...), embedder: model}

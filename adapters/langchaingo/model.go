@@ -10,9 +10,8 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// Model is a model of langchaingo whose answers carryon continues. Make one
-// with [Wrap]: the zero value is not usable. It is as safe for concurrent use
-// as the model that it wraps.
+// Model is a langchaingo model whose answers carryon continues. It is safe for
+// concurrent use if the wrapped model is. Use [Wrap]: the zero value is not ready.
 type Model struct {
 	model    llms.Model
 	mw       *middleware.Middleware
@@ -27,9 +26,9 @@ type Model struct {
 
 var _ llms.ReasoningModel = (*Model)(nil)
 
-// Wrap returns a model whose answers mw continues. It panics if model or mw is
-// nil, or if an option is used wrongly. It does not change model, which stays
-// usable on its own.
+// Wrap returns a model whose answers mw continues. It does not modify model, which can
+// still be used on its own. It panics if model or mw is nil, or if an option is
+// invalid.
 func Wrap(model llms.Model, mw *middleware.Middleware, opts ...Option) *Model {
 	if model == nil {
 		panic("carryon/adapters/langchaingo: nil model")
@@ -46,13 +45,13 @@ func Wrap(model llms.Model, mw *middleware.Middleware, opts ...Option) *Model {
 	return m
 }
 
-// GenerateContent calls the wrapped model and continues its answer. It changes
-// neither messages nor options. If it continues nothing, it returns the model's
-// own answer.
+// GenerateContent calls the wrapped model and continues its answer. If nothing is
+// continued, it returns the model's own answer. It modifies neither messages nor
+// options.
 //
-// A continuation that fails does not fail the call. If ctx ends during one, or
-// a streaming function fails, the answer so far comes with the error, even
-// where the wrapped model would not have returned the error.
+// The call does not fail because a continuation fails. If ctx ends during a
+// continuation, or if a streaming function fails, the answer so far is returned
+// together with the error, even if the wrapped model would not have returned the error.
 func (m *Model) GenerateContent(
 	ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption,
 ) (*llms.ContentResponse, error) {
@@ -95,5 +94,5 @@ func (m *Model) SupportsReasoning() bool {
 	return llms.SupportsReasoningModel(m.model)
 }
 
-// Unwrap returns the model that was given to [Wrap].
+// Unwrap returns the model that was passed to [Wrap].
 func (m *Model) Unwrap() llms.Model { return m.model }

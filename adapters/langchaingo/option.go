@@ -1,7 +1,6 @@
 package langchaingo
 
-// Option configures a [Model]. Making an Option never panics; [Wrap] panics if
-// one is invalid.
+// Option configures a [Model]. [Wrap] panics if an option is invalid.
 type Option func(*options)
 
 type options struct {
@@ -28,12 +27,15 @@ func WithPlainChains() Option {
 	return func(o *options) { o.plain = true }
 }
 
-// WithTextAgent continues calls of a text agent, whose model writes its tool
-// calls as text. read returns what the agent makes of an answer. carryon calls
-// it with whole answers, with joined answers, and with the earlier steps in a
-// prompt; it must be safe for concurrent use. If it panics, the answer counts
-// as Unreadable. Package agents has the options for the agents of langchaingo.
-// A Model serves one kind of text agent; wrap the same model once for each.
+// WithTextAgent continues calls of a text agent, whose model writes its tool calls as
+// text. read returns how the agent reads an answer. carryon calls it with whole
+// answers, with joined answers, and with the earlier steps in a prompt. It must be safe
+// for concurrent use. If it panics, the answer counts as [Unreadable].
+//
+// Package agents has the options for the agents of langchaingo. A Model is for one kind
+// of text agent; wrap the same model once for each kind.
+//
+// Experimental: text agents depend on how a framework writes its prompts.
 func WithTextAgent(read func(answer string) Reading) Option {
 	return func(o *options) {
 		if read == nil {
@@ -57,12 +59,11 @@ func guarded(read func(string) Reading) func(string) Reading {
 	}
 }
 
-// WithSinglePrompt is for clients that send only the first message: it appends
-// a continuation to that message. Without it, calls to the clients of
-// langchaingo that do so (cohere, ernie, huggingface, local, palm, watsonx)
-// count as suppressed. carryon does not recognize such a client behind another
-// wrapper, nor anthropic's client with legacy completions: wrap these with this
-// option or not at all.
+// WithSinglePrompt is for clients that send only the first message: it appends a
+// continuation to that message. Without it, carryon does not continue calls of the
+// langchaingo clients that do so (cohere, ernie, huggingface, local, palm, watsonx).
+// carryon does not recognize such a client behind another wrapper, nor anthropic's
+// client with legacy completions: wrap these with this option, or not at all.
 func WithSinglePrompt() Option {
 	return func(o *options) { o.fold = true }
 }

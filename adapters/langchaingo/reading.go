@@ -1,7 +1,7 @@
 package langchaingo
 
-// Reading is what a text agent makes of an answer. Take it from the agent's own
-// parser, so that carryon and the agent never disagree.
+// Reading is how a text agent reads an answer. Get it from the agent's own parser, so
+// that carryon and the agent agree.
 type Reading struct {
 	Kind ReadingKind
 
@@ -16,7 +16,7 @@ type ReadingKind uint8
 
 // The kinds. carryon continues only an answer that is a Finish.
 const (
-	Unreadable ReadingKind = iota // the agent fails on it, or has the model try again
+	Unreadable ReadingKind = iota // the agent fails on the answer, or lets the model try again
 	Action                        // the agent calls a tool
-	Finish                        // the agent is done, and control returns to the user
+	Finish                        // the agent is done and returns to the user
 )

@@ -10,17 +10,16 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// Client is a go-openai client that continues chat completions. Make one with
-// [Wrap]: the zero value is not usable. It is safe for concurrent use.
+// Client is a go-openai client that continues chat completions. It is safe for
+// concurrent use. Use [Wrap]: the zero value is not ready.
 type Client struct {
 	*openai.Client
 
 	mw *middleware.Middleware
 }
 
-// Wrap returns a client whose chat completions mw continues. It panics if
-// either argument is nil. It does not change client, which stays usable on its
-// own.
+// Wrap returns a client whose chat completions mw continues. It does not modify client,
+// which can still be used on its own. It panics if either argument is nil.
 func Wrap(client *openai.Client, mw *middleware.Middleware) *Client {
 	if client == nil {
 		panic("carryon/adapters/openai: nil client")
@@ -31,13 +30,13 @@ func Wrap(client *openai.Client, mw *middleware.Middleware) *Client {
 	return &Client{Client: client, mw: mw}
 }
 
-// CreateChatCompletion calls the SDK's method and continues the answer. The
-// joined answer has the text of all turns, the tool calls and the finish reason
-// of the last one, the id and the headers of the first, and the summed usage.
-// The request is not changed.
+// CreateChatCompletion calls the SDK's method and continues the answer. The joined
+// answer has the text of all turns, the tool calls and the finish reason of the last
+// turn, and the id and the headers of the first; middleware.WithUsage says which usage
+// it has. The request is not modified.
 //
-// A continuation that fails does not fail the call. If ctx ends during one,
-// the answer so far comes with the error.
+// The call does not fail because a continuation fails. If ctx ends during a
+// continuation, the answer so far is returned together with the error.
 func (c *Client) CreateChatCompletion(
 	ctx context.Context, request openai.ChatCompletionRequest,
 ) (openai.ChatCompletionResponse, error) {
@@ -56,11 +55,12 @@ func (c *Client) CreateChatCompletion(
 		})
 }
 
-// CreateChatCompletionStream calls the SDK's method and continues the answer.
-// All turns come as one stream with one id, one role, one finish reason and one
-// usage. The request is not changed. A continuation sends it again, so the
-// caller must not change its slices before the stream has ended. The caller
-// must close the stream.
+// CreateChatCompletionStream calls the SDK's method and continues the answer. All turns
+// arrive as one stream with one id, one role, one finish reason and one usage. The
+// caller must close the stream.
+//
+// The request is not modified. A continuation sends it again, so the caller must not
+// modify its slices before the stream has ended.
 func (c *Client) CreateChatCompletionStream(
 	ctx context.Context, request openai.ChatCompletionRequest,
 ) (*Stream, error) {

@@ -9,13 +9,13 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// NewClientWithConfig returns a client of the SDK's own type. mw continues its
-// chat completions on the wire, so the rest of a program stays as it is. The
-// function changes neither config nor its HTTP client: it copies an
-// *http.Client and wraps the Transport of the copy, which keeps Timeout, Jar
-// and CheckRedirect; it wraps any other HTTPDoer. It panics if mw is nil.
+// NewClientWithConfig returns a client of the SDK's own type, whose chat completions mw
+// continues on the wire. Use it if the rest of the program needs that type;
+// [middleware.Capture] returns the outcomes of its calls. It panics if mw is nil.
 //
-// Use [middleware.Capture] to collect the outcomes of calls.
+// It does not modify config or its HTTP client. If that is an *http.Client, it wraps
+// the Transport of a copy, which keeps Timeout, Jar and CheckRedirect; it wraps any
+// other HTTPDoer as it is.
 func NewClientWithConfig(config openai.ClientConfig, mw *middleware.Middleware) *openai.Client {
 	if mw == nil {
 		panic("carryon/adapters/openai: nil middleware")

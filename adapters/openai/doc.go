@@ -1,12 +1,17 @@
-// Package openai wraps a client of github.com/sashabaranov/go-openai so that
-// its model carries on until the todo list is done. It is usually imported as
-// carryopenai:
+// Package openai wraps a client of github.com/sashabaranov/go-openai so that its model
+// carries on until the todo list is done. It is usually imported as carryopenai:
 //
 //	mw := middleware.New(todos)
 //	client := carryopenai.Wrap(openai.NewClient(key), mw)
 //
-// The result has every method of the SDK's client. carryon continues
-// CreateChatCompletion and CreateChatCompletionStream; the other methods are
-// the SDK's own. Requests and answers have the SDK's types, and pass through
-// untouched as long as carryon has nothing to do.
+// Begin with [Wrap], or with [NewClientWithConfig] if the rest of the program needs a
+// client of the SDK's own type. [Stream] is what the wrapped client returns for a
+// streamed call.
+//
+// The wrapped client has every method of the SDK's client. carryon continues
+// CreateChatCompletion and CreateChatCompletionStream; the other methods are the SDK's
+// own. Requests and answers have the SDK's types, and pass through unchanged if carryon
+// has nothing to do. [Getting started] compares the ways to use carryon.
+//
+// [Getting started]: https://github.com/carryon-go/carryon/blob/main/docs/getting-started.md
 package openai

@@ -12,10 +12,9 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// Stream is the joined stream of a call's turns. It has the methods of the
-// SDK's stream except RecvRaw: a joined chunk may differ from the bytes on the
-// wire. Only one goroutine at a time may call Recv. Any goroutine may call
-// Close at any time.
+// Stream is the joined stream of a call's turns. It has the methods of the SDK's stream
+// except RecvRaw, because a joined chunk may differ from the bytes on the wire. Only
+// one goroutine at a time may call Recv. Close is safe for concurrent use.
 type Stream struct {
 	first   *openai.ChatCompletionStream
 	outcome *middleware.Outcome // set if carryon has nothing to do with the call; the fields below are then nil
@@ -34,7 +33,7 @@ func newStream(
 	}
 }
 
-// Recv returns the next chunk, and io.EOF after the last.
+// Recv returns the next chunk, and io.EOF after the last one.
 func (s *Stream) Recv() (chunk openai.ChatCompletionStreamResponse, err error) {
 	if s.joined == nil {
 		return s.first.Recv()
@@ -51,7 +50,7 @@ func (s *Stream) Recv() (chunk openai.ChatCompletionStreamResponse, err error) {
 	return relay.Handle(chunk, err)
 }
 
-// Close ends the stream. It may be called at any time, and more than once.
+// Close ends the stream. It may be called at any time, and several times.
 func (s *Stream) Close() error {
 	if s.joined == nil {
 		return s.first.Close()
@@ -70,9 +69,9 @@ func (s *Stream) GetRateLimitHeaders() openai.RateLimitHeaders {
 	return s.first.GetRateLimitHeaders()
 }
 
-// All returns an iterator over the chunks of the stream, which can be ranged
-// over once. It closes the stream when the loop ends, early or not. An error
-// comes last, with an empty chunk. io.EOF ends the loop and is not yielded.
+// All returns an iterator over the chunks of the stream, which can be used once. It
+// closes the stream when the loop ends. If there is an error, it comes last, with an
+// empty chunk; io.EOF is not yielded.
 func (s *Stream) All() iter.Seq2[openai.ChatCompletionStreamResponse, error] {
 	return func(yield func(openai.ChatCompletionStreamResponse, error) bool) {
 		defer s.Close() //nolint:errcheck // the chunks are what was asked for
@@ -85,8 +84,8 @@ func (s *Stream) All() iter.Seq2[openai.ChatCompletionStreamResponse, error] {
 	}
 }
 
-// Outcome returns what carryon did with the call. It is final once Recv has
-// returned an error, io.EOF included, or the stream is closed.
+// Outcome returns what carryon did with the call. It is final once Recv has returned an
+// error or io.EOF, or the stream is closed.
 func (s *Stream) Outcome() middleware.Outcome {
 	if s.joined == nil {
 		return *s.outcome

@@ -18,29 +18,29 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// Limits of memory.
+// Limits on memory.
 const (
-	// MaxBody is the largest size in bytes of a request, or of an answer that
-	// is not streamed, that carryon reads. Larger ones pass untouched.
+	// MaxBody is the largest request, and the largest answer that is not streamed, in
+	// bytes, that carryon reads. Larger ones pass through unchanged.
 	MaxBody = 64 << 20
-	// MaxEvent is the largest size in bytes of an event in a stream that
-	// carryon reads. From a larger event on, a stream passes untouched.
+	// MaxEvent is the largest event of a stream, in bytes, that carryon reads. From a
+	// larger event on, the stream passes through unchanged.
 	MaxEvent = sse.MaxEvent
 )
 
-// New returns a RoundTripper that sends requests through base and continues
-// calls of all four protocols as mw decides. A nil base means
-// http.DefaultTransport. New panics if mw is nil.
+// New returns a RoundTripper that sends requests through base, and continues the calls
+// of all four protocols as mw decides. A nil base means http.DefaultTransport. New
+// panics if mw is nil.
 //
-// The result is safe for concurrent use if base is. Its method
-// CloseIdleConnections calls base's. The caller must close the bodies of
-// answers, as always. For a streamed answer, Read of the body sends the
-// continuations; otherwise, RoundTrip sends them before it returns. Close may
-// be called while Read runs, and ends it.
+// The result is safe for concurrent use if base is. Its method CloseIdleConnections
+// calls that of base. As with any RoundTripper, the caller must close the bodies of
+// responses. If an answer is streamed, Read of its body sends the continuations;
+// otherwise RoundTrip sends them before it returns. Close may be called while Read
+// runs, and interrupts it.
 //
-// A continuation that fails does not fail the call. If the ctx of the request
-// ends during one, its error is returned: by Read, or by RoundTrip for an
-// answer that is not streamed.
+// The call does not fail because a continuation fails. If the ctx of the request ends
+// during a continuation, Read returns its error, or RoundTrip if the answer is not
+// streamed.
 func New(base http.RoundTripper, mw *middleware.Middleware) http.RoundTripper {
 	if mw == nil {
 		panic("carryon/adapters/transport: nil middleware")
@@ -330,9 +330,9 @@ func (x *exchange) setLength(n int) {
 	}
 }
 
-// The failures of the caller's own turn or of a continuation, in addition to
-// the errors of the base transport. They appear in outcomes and events: a
-// program gets the answer that it would get without carryon.
+// Errors of the caller's own turn or of a continuation, in addition to those of the
+// base transport. They appear, perhaps wrapped, in outcomes and events. The program
+// itself receives the answer that it would get without carryon.
 var (
 	ErrStatus     = errors.New("transport: answered with a status that is not 200")
 	ErrKind       = errors.New("transport: the answer is not of the type requested, JSON or an event stream")
@@ -341,9 +341,9 @@ var (
 	ErrUnreadable = wire.ErrUnreadable // the answer is not the JSON of one
 )
 
-// ProviderError is an error that the provider reported, in place of an answer
-// or in the middle of one. Its fields come from the provider; a field
-// that the provider leaves out is "" or 0.
+// ProviderError is an error that the provider reported instead of an answer, or in the
+// middle of one. Its fields come from the provider; a field that the provider leaves
+// out is zero. Use [errors.As] with a *ProviderError.
 type ProviderError = wire.ProviderError
 
 // maxErrorBody is how many bytes of a refusal are read for its message.

@@ -23,14 +23,14 @@ func Conversational() langchaingo.Option {
 	return langchaingo.WithTextAgent(ReadConversational)
 }
 
-// ReadOneShot returns what an agents.OneShotZeroAgent makes of an answer. It is
-// safe for concurrent use.
+// ReadOneShot returns how an agents.OneShotZeroAgent reads an answer. It is safe for
+// concurrent use.
 func ReadOneShot(answer string) langchaingo.Reading {
 	return read(&agents.OneShotZeroAgent{Chain: chain(answer), OutputKey: outputKey})
 }
 
-// ReadConversational returns what an agents.ConversationalAgent makes of an
-// answer. It is safe for concurrent use.
+// ReadConversational returns how an agents.ConversationalAgent reads an answer. It is
+// safe for concurrent use.
 func ReadConversational(answer string) langchaingo.Reading {
 	return read(&agents.ConversationalAgent{Chain: chain(answer), OutputKey: outputKey})
 }
