@@ -1,8 +1,10 @@
 // Package carryontest is a test kit for programs that use carryon: a scripted model server, a recorder of events, a clock
-// that moves only when told to, and tests for your own engines and dialects ([TestRecords], [TestDialect]). It needs no network, no key and no sleeping.
+// that moves only when told to, and tests for your own engines and dialects ([TestRecords], [TestDialect]). It needs no
+// network, no key and no sleeping.
 //
-// A [Server] speaks OpenAI's Chat Completions and Responses and Anthropic's Messages; the path of a request says which. It
-// answers each request with the next [Turn] of its script, streamed or in one piece, as the request asks:
+// A [Server] speaks OpenAI's Chat Completions and Responses, Anthropic's Messages and Google's generateContent; the path of
+// a request says which. It answers each request with the next [Turn] of its script, streamed or in one piece, as the
+// request asks:
 //
 //	server := carryontest.NewServer(t,
 //		carryontest.Call("todo_write", `{"todos":[{"content":"Fix the build","status":"pending"}]}`),
@@ -35,4 +37,9 @@
 // reasoning together with the system prompt, the tools and the messages before it, and also refuses a request that sends
 // the reasoning back after any of these has changed. [Turn.Unsigned] leaves the signature out, as servers do that run other
 // companies' models.
+//
+// # Gemini
+//
+// Requests for generateContent are checked too. A model whose name contains "gemini-3" gives its calls ids, signs its
+// answers, and refuses calls of the current turn that come back without their signature. Other models do neither.
 package carryontest

@@ -10,7 +10,7 @@ import (
 // BaseURL is a base URL for clients that use [Server.Transport]. It looks like a real one, but nothing listens there.
 const BaseURL = fakellm.BaseURL
 
-// Server answers requests of the three protocols from a script: each request takes the next turn. If none is left, it
+// Server answers requests of all four protocols from a script: each request takes the next turn. If none is left, it
 // answers with HTTP status 500. It is safe for concurrent use. Use [NewServer] or [Start] to make one.
 type Server struct {
 	server *fakellm.Server

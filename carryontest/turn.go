@@ -16,12 +16,13 @@ type Turn struct {
 	turn fakellm.Turn
 }
 
-// Text answers with text, which a stream sends word by word. The finish reason is the protocol's plain stop: "stop" or
-// "end_turn".
+// Text answers with text, which a stream sends word by word. The finish reason is the protocol's plain stop: "stop",
+// "end_turn" or "STOP".
 func Text(text string) Turn { return Turn{fakellm.Text(text)} }
 
-// Call answers with a tool call, whose arguments a stream sends in fragments. They are sent unchanged, JSON or not. The
-// finish reason is "tool_calls". Call ids are unique per server: "call_2_1" is the first call of the second answer.
+// Call answers with a tool call, whose arguments a stream sends in fragments. They are sent unchanged, JSON or not; in
+// generateContent, where arguments are part of the answer's JSON, invalid ones become {}. The finish reason is the protocol's
+// own: "tool_calls", "tool_use" or "STOP". Call ids are unique per server: "call_2_1" is the first call of the second answer.
 func Call(name, arguments string) Turn { return Turn{fakellm.Call(name, arguments)} }
 
 // Pause answers with a call of todo_pause with this reason.
