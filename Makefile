@@ -157,7 +157,7 @@ recording: need-go ## Redraw docs/run.svg from a run of Claude Code in a termina
 		.bin/agents -only 'claude.*subscription.*terminal' -record .bin/recording && .bin/picture -screen .bin/recording
 
 screenshots: need-go ## Retake the screenshots of the command's page, in Chromium
-	@$(PURE); cd conformance/page && go run .
+	@$(PURE); cd conformance/page && go run ./screenshots ../../docs
 
 clean: ## Remove reports, profiles and test binaries (.bin/ stays: it is slow to build)
 	@rm -rf cover

@@ -1,4 +1,4 @@
-package main
+package page
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 func TestPictures(t *testing.T) {
 	storyOf(t).look(t, desk(), "") // skips the test without a browser
 	taken := t.TempDir()
-	require.NoError(t, takeAll(taken))
+	require.NoError(t, TakeAll(taken))
 	docs, err := os.ReadFile("../../docs/telemetry.md")
 	require.NoError(t, err)
 	for _, p := range pictures {

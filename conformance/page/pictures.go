@@ -1,6 +1,6 @@
-// The command page takes the screenshots of the command's page for docs/, in Chromium. The page shows the scripted
+// Package page tests the command's page in Chromium, and takes its screenshots for docs/. They show the scripted
 // requests of a story, with a fixed clock.
-package main
+package page
 
 import (
 	"context"
@@ -10,13 +10,6 @@ import (
 
 	"github.com/carryon-go/carryon/carryontest"
 )
-
-func main() {
-	if err := takeAll(filepath.Join("..", "..", "docs")); err != nil {
-		fmt.Fprintln(os.Stderr, "page:", err)
-		os.Exit(1)
-	}
-}
 
 // picture is a screenshot of the page.
 type picture struct {
@@ -34,8 +27,8 @@ var pictures = []picture{ //nolint:gochecknoglobals // a table
 	{name: "page-narrow", look: look{width: 360, height: 760}},
 }
 
-// takeAll takes the pictures into a folder.
-func takeAll(folder string) error {
+// TakeAll takes the pictures into a folder.
+func TakeAll(folder string) error {
 	ctx, end, err := openBrowser(context.Background())
 	if err != nil {
 		return err
