@@ -166,7 +166,7 @@ func line(event any) string {
 		}
 		return fmt.Sprintf("%s started: attempt %d, todo %s", at(e.TurnID), e.Attempt, name(e.Todo))
 	case middleware.ContinuationEnded:
-		return with(at(e.TurnID)+" continuation ended", count(e.ToolCalls), problem(e.Err))
+		return with(at(e.TurnID)+ended(e), count(e.ToolCalls), problem(e.Err))
 	case middleware.PauseRejected:
 		return fmt.Sprintf("%s pause rejected: %q, %v", at(e.TurnID), e.Reason, e.Err)
 	case middleware.Paused:
@@ -181,6 +181,17 @@ func line(event any) string {
 		return "recovered: " + string(e.Op)
 	}
 	return fmt.Sprintf("%T", event)
+}
+
+// ended says what has ended.
+func ended(e middleware.ContinuationEnded) string {
+	switch {
+	case e.Result == middleware.ResultNothingOpen:
+		return " closing question ended: nothing is open"
+	case e.Asked:
+		return " closing question ended"
+	}
+	return " continuation ended"
 }
 
 func at(p continuation.TurnID) string {

@@ -156,3 +156,24 @@ func TestRecorderSeesACall(t *testing.T) {
 	recorder.Clear()
 	assert.Empty(t, recorder.Calls())
 }
+
+func TestRecorderTellsQuestionsFromContinuations(t *testing.T) {
+	t.Parallel()
+	var recorder carryontest.Recorder
+	o := recorder.Observer()
+	for _, e := range []middleware.ContinuationEnded{
+		{Result: middleware.ResultText},
+		{Result: middleware.ResultText, Asked: true},
+		{Result: middleware.ResultNothingOpen, Asked: true},
+		{Result: middleware.ResultToolCall, Asked: true, ToolCalls: 2},
+	} {
+		e.TurnID = continuation.TurnID{Turn: 2}
+		o.ContinuationEnded(t.Context(), e)
+	}
+	assert.Equal(t, []string{
+		"turn 2 continuation ended",
+		"turn 2 closing question ended",
+		"turn 2 closing question ended: nothing is open",
+		"turn 2 closing question ended: 2 tool calls",
+	}, recorder.Lines())
+}

@@ -47,7 +47,7 @@ func (c *Call) endContinuation(err error) {
 		c.env.releaseAs(t.TurnID, ended)
 	}
 	c.env.mw.options.reporter.continuationEnded(c.env.cancel.caller, ContinuationEnded{
-		TurnID: t.TurnID, Result: c.endedAs(err), ToolCalls: int(r.calls.others), Usage: r.usage(), Err: err,
+		TurnID: t.TurnID, Asked: asked, Result: c.endedAs(err), ToolCalls: int(r.calls.others), Usage: r.usage(), Err: err,
 	})
 }
 
@@ -63,6 +63,8 @@ func (c *Call) endedAs(err error) ContinuationResult {
 		return ResultToolCall
 	case r.paused():
 		return ResultPaused
+	case r.saysNothingOpen():
+		return ResultNothingOpen
 	}
 	return ResultText
 }

@@ -80,9 +80,10 @@ type ContinuationStarted struct {
 // ContinuationEnded reports how a continuation ended.
 type ContinuationEnded struct {
 	continuation.TurnID
+	Asked     bool // whether it was the question of [WithClosingQuestion]
 	Result    ContinuationResult
 	ToolCalls int           // number of calls of the caller's tools
-	Usage     adapter.Usage // usage of this turn
+	Usage     adapter.Usage // usage of this turn, also if the caller is shown nothing of it
 	Err       error         // why it failed; nil unless Result is ResultFailed or ResultInterrupted
 }
 
@@ -92,8 +93,9 @@ type ContinuationResult string
 // The results.
 const (
 	ResultToolCall    ContinuationResult = "tool_call"
-	ResultText        ContinuationResult = "text"   // also if it only says that nothing is open
-	ResultPaused      ContinuationResult = "paused" // the model called todo_pause
+	ResultText        ContinuationResult = "text"
+	ResultNothingOpen ContinuationResult = "nothing_open" // asked, the model answered only that nothing is open; the caller is not shown it
+	ResultPaused      ContinuationResult = "paused"       // the model called todo_pause
 	ResultFailed      ContinuationResult = "failed"
 	ResultInterrupted ContinuationResult = "interrupted" // the caller ended the call
 )

@@ -95,7 +95,8 @@ func (i *instruments) begin() {
 		counter.Add(ctx, 0)
 	}
 	for _, r := range []middleware.ContinuationResult{
-		middleware.ResultToolCall, middleware.ResultText, middleware.ResultPaused, middleware.ResultFailed, middleware.ResultInterrupted,
+		middleware.ResultToolCall, middleware.ResultText, middleware.ResultNothingOpen, middleware.ResultPaused, middleware.ResultFailed,
+		middleware.ResultInterrupted,
 	} {
 		i.continuations.Add(ctx, 0, metric.WithAttributes(result.String(string(r))))
 	}

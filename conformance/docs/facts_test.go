@@ -79,6 +79,30 @@ func TestEventsAreTheObservers(t *testing.T) {
 	assert.Empty(t, documented, "events that an observer does not have")
 }
 
+// The page and the dashboard name every result of a continuation, in the order of the code.
+func TestResultsAreListed(t *testing.T) {
+	t.Parallel()
+	var results []string
+	for _, constant := range regexp.MustCompile(`ContinuationResult = "(\w+)"`).FindAllStringSubmatch(read(t, "middleware/observer.go").text, -1) {
+		results = append(results, constant[1])
+	}
+	require.Greater(t, len(results), 5)
+	found := func(text, pattern string) (names []string) {
+		for _, name := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+			names = append(names, name[1])
+		}
+		return names
+	}
+	for _, row := range read(t, "docs/telemetry.md").tableUnder(t, "Events") {
+		if strings.Contains(row[0], "ContinuationEnded") {
+			assert.Equal(t, results, found(row[1], "`(\\w+)`"))
+		}
+	}
+	description := regexp.MustCompile(`"title": "Continuations by result",\s*"description": "(.*)"`).FindStringSubmatch(read(t, "cmd/carryon/dashboard.json").text)
+	require.NotNil(t, description)
+	assert.Equal(t, results, found(description[1], `(\w+): `))
+}
+
 // The table of protocols has the ends of the paths that the transport acts on.
 func TestPathsAreTheProtocols(t *testing.T) {
 	t.Parallel()

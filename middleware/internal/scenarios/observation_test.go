@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
@@ -302,6 +303,42 @@ func TestContinuationsHaveResults(t *testing.T) {
 			assert.Equal(t, middleware.ResultInterrupted, s.Events.Ended()[0].Result)
 		})
 	})
+}
+
+// The closing question can be told from other continuations, and what became of it.
+func TestQuestionsHaveResults(t *testing.T) {
+	t.Parallel()
+	for name, scene := range map[string]struct {
+		second    fakellm.Turn
+		result    middleware.ContinuationResult
+		toolCalls int
+	}{
+		"nothing is open": {fakellm.Text("Nothing is open.").Usage(200, 3), middleware.ResultNothingOpen, 0},
+		"something is":    {fakellm.Text("Nothing is open, except for a test.").Usage(200, 3), middleware.ResultText, 0},
+		"it goes on":      {scenario.Edit().AndText("Nothing is open.").Usage(200, 3), middleware.ResultToolCall, 1},
+		"it pauses":       {fakellm.Pause(scenario.Blocked).AndText("Nothing is open.").Usage(200, 3), middleware.ResultPaused, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
+				logged := new(logBook)
+				s := scenario.New(t, m, todo.FromConversation(), middleware.WithClosingQuestion(), middleware.WithLogger(logged.logger()))
+				answer := s.Call(s.Ctx, scenario.WithEdit(scenario.Request(), "call_1"), fakellm.Text("Done."), scene.second)
+				require.NoError(t, answer.Err)
+				assert.Equal(t, []middleware.ContinuationEnded{{
+					TurnID: continuation.TurnID{Session: "s", Call: 1, Turn: 2, Attempt: 1},
+					Asked:  true, Result: scene.result, ToolCalls: scene.toolCalls,
+					Usage: adapter.Usage{Prompt: 200, Completion: 3, Total: 203},
+				}}, s.Events.Ended())
+				started, ended := logged.withMessage(t, "carryon: continuation started"), logged.withMessage(t, "carryon: continuation ended")
+				require.Len(t, started, 1)
+				require.Len(t, ended, 1)
+				assert.Equal(t, true, started[0]["asks"])
+				assert.Equal(t, true, ended[0]["asked"])
+				assert.Equal(t, string(scene.result), ended[0]["result"])
+			})
+		})
+	}
 }
 
 // slowAndBroken returns an observer each of whose functions takes a minute and then panics.

@@ -348,7 +348,7 @@ func TestMetricsHaveKnownLabels(t *testing.T) {
 	yes := []string{"true", "false"}
 	known := map[string][]string{
 		"carryon_reason": reasons, "carryon_continued": yes, "gen_ai_request_stream": yes, "gen_ai_request_model": {"test-model"},
-		"carryon_result":    {"tool_call", "text", "paused", "failed", "interrupted", "repeated", "no_progress"},
+		"carryon_result":    {"tool_call", "text", "nothing_open", "paused", "failed", "interrupted", "repeated", "no_progress"},
 		"carryon_turn_kind": {"own", "continuation"}, "gen_ai_token_type": {"input", "cached", "output"}, "status": {"200"},
 		"carryon_operation": {"continuation"}, "type": {"input", "cached", "output"},
 		"arm": {"continued", "held_out"}, "list": {"finished", "open"},
