@@ -164,17 +164,21 @@ func TestWorkIsFinishedInASimulation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var yolo, standard totals
+			var without, yolo, standard totals
 			for seed := range uint64(sessions) {
-				for mode, sum := range map[continuation.ApprovalMode]*totals{continuation.ApprovalYOLO: &yolo, continuation.ApprovalDefault: &standard} {
+				for sum, option := range map[*totals]middleware.Option{
+					&without: middleware.WithDryRun(), &yolo: middleware.WithApprovalMode(continuation.ApprovalYOLO), &standard: nil,
+				} {
 					w := tt.work
 					w.rng = rand.New(rand.NewPCG(seed, 17))
-					mw := middleware.New(&w, middleware.WithApprovalMode(mode), middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off}))
-					sum.add(w.finish(t, mw, "s", mode == continuation.ApprovalDefault), w.calls)
+					mw := middleware.New(&w, option, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off}))
+					sum.add(w.finish(t, mw, "s", sum == &standard), w.calls)
 				}
 			}
-			t.Logf("yolo, nobody is there:    %v", &yolo)
+			t.Logf("without carryon:             %v", &without)
+			t.Logf("yolo, nobody is there:       %v", &yolo)
 			t.Logf("standard, a person is there: %v", &standard)
+			assert.LessOrEqual(t, without.share(without.finished), 0.05)
 			assert.GreaterOrEqual(t, yolo.share(yolo.finished), tt.yolo)
 			assert.GreaterOrEqual(t, standard.share(standard.finished), 0.99, "the person sees to it")
 			assert.GreaterOrEqual(t, standard.share(standard.alone), tt.alone)
