@@ -2,6 +2,7 @@ package continuation_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -283,5 +284,38 @@ func TestProgressRenewsBothBudgetsForAsLongAsItLasts(t *testing.T) {
 		require.True(t, ev.Continue, "item %d: %v", i, ev.Reason)
 		require.Equal(t, 1, ev.Attempt)
 		list[i] = completed("item")
+	}
+}
+
+// A model that makes each step of progress as late as it may, and counts each todo twice, gets this many continuations
+// in a user turn, and no more.
+func TestContinuationsOfAUserTurnAreBounded(t *testing.T) {
+	t.Parallel()
+	for open := 1; open <= 5; open++ {
+		s := continuation.State{UserTurn: turn7, LastPrompt: noon}
+		sent := 0
+		see := func(todos ...todo.Todo) {
+			in := satisfied(t)
+			in.Limits.MaxAttempts, in.Limits.TokenBudget = continuation.Off, continuation.Off
+			in.State, in.Todos, in.UserTurn, in.Now = s, todos, s.UserTurn, s.LastPrompt.Add(time.Hour)
+			ev := continuation.Evaluate(in)
+			for ; ev.Continue; ev = continuation.Evaluate(in) {
+				sent++
+				in.State = session.Release(session.Claim(ev.State, 1, in.Now, continuation.Off), 1, session.Ended{})
+				in.Now = in.Now.Add(time.Hour)
+			}
+			s = ev.State
+		}
+		var done []todo.Todo
+		for left := open; left > 0; left-- { // it drops all todos but one
+			see(slices.Repeat([]todo.Todo{pending("a")}, left)...)
+		}
+		for range open + 2*continuation.MaxAddedProgress { // it adds one finished todo after another
+			done = append(done, completed("b"))
+			see(append(done, pending("a"))...)
+		}
+		see(done...)
+		see(append(done, pending("a"))...)
+		assert.Equal(t, continuation.DefaultLimits().MaxWithoutProgress*(2*open+continuation.MaxAddedProgress+1), sent, "%d open", open)
 	}
 }

@@ -37,6 +37,7 @@ var notRun = map[string]map[string]string{
 		"openai_base_url": "configuration of another program; make agents gives it the same",
 		"name: carryon":   "configuration of another program; make agents gives it the same",
 	},
+	"docs/how-it-decides.md": {"(Automatic message": "a region that is made from the code"},
 	"docs/operators.md": {"max-attempts = 3": "the tests of cmd/carryon read such a file"},
 	"docs/design.md":    {"data: ": "an illustration"},
 	"docs/protocols.md": {"event: ": "an illustration", "data: {\"candidates\"": "an illustration"},

@@ -84,22 +84,28 @@ func numbers(t *testing.T) []number {
 		{page: "docs/getting-started.md", text: "defaults to 1 here", why: "an outcome of the langchaingo tests says so"},
 		{page: "docs/getting-started.md", text: "openai-go v1", why: "what genkit requires"},
 		{page: "docs/how-it-decides.md", text: "at most %v characters of the todo", value: in("internal/description", "Max")},
-		{page: "docs/how-it-decides.md", text: "longer than %v", value: size(in("middleware", "maxText"))},
-		{page: "docs/how-it-decides.md", text: "| %v continuations in a row end", value: continuation.DefaultLimits().MaxAttempts},
+		{page: "docs/how-it-decides.md", text: "(%v in a stream", value: size(in("middleware", "maxText"))},
+		{page: "docs/how-it-decides.md", text: "else %v)", value: size(in("adapters/transport", "MaxBody"))},
 		{page: "docs/how-it-decides.md", text: "HTTP 408, 409, 429 or 5xx", why: "statuses of HTTP; tests of the engine have them"},
 		{page: "docs/how-it-decides.md", text: "HTTP 4xx", why: "statuses of HTTP; tests of the engine have them"},
 		{page: "docs/how-it-decides.md", text: "more than %v characters or a question mark", value: in("internal/handback", "maxAnswer")},
 		{page: "docs/how-it-decides.md", text: "`2 turns, 1 continuation: No active todos found (pending or in_progress): all 3 are done", why: "an illustration"},
-		{page: "docs/how-it-decides.md", text: "run for %v minutes", value: continuation.DefaultLimits().MaxTaskAge.Minutes()},
-		{page: "docs/how-it-decides.md", text: "the first %v of them", value: continuation.MaxAddedProgress},
-		{page: "docs/how-it-decides.md", text: "(%v) continuations if", value: continuation.DefaultLimits().MaxAttempts},
-		{page: "docs/how-it-decides.md", text: "(%v) whatever it does", value: continuation.DefaultLimits().MaxWithoutProgress},
-		{page: "docs/how-it-decides.md", text: "With 50,000 tokens of conversation at $3 for a million", why: "an example"},
+		{page: "docs/how-it-decides.md", text: "for at most %v minutes", value: continuation.DefaultLimits().MaxTaskAge.Minutes()},
+		{page: "docs/how-it-decides.md", text: "only the first %v count", value: continuation.MaxAddedProgress},
+		{page: "docs/how-it-decides.md", text: "at most %v continuations if", value: continuation.DefaultLimits().MaxAttempts},
+		{page: "docs/how-it-decides.md", text: "at most %v if it calls tools", value: continuation.DefaultLimits().MaxWithoutProgress},
+		{page: "docs/how-it-decides.md", text: "progress 2n + %v times", value: continuation.MaxAddedProgress},
+		{page: "docs/how-it-decides.md", text: "worst is %v requests", value: fmt.Sprintf("%d × (2n + %d)", continuation.DefaultLimits().MaxWithoutProgress, continuation.MaxAddedProgress+1)},
+		{page: "docs/how-it-decides.md", text: "and %v added ones count", value: continuation.MaxAddedProgress},
+		{page: "docs/how-it-decides.md", text: "With 50,000 uncached tokens of conversation at $3 for a million", why: "an example"},
 		{page: "docs/how-it-decides.md", text: "an answer of 500 tokens at $15", why: "an example"},
-		{page: "docs/how-it-decides.md", text: "one costs about $%.2f, and", value: oneContinuation},
+		{page: "docs/how-it-decides.md", text: "one costs about $%.2f. A turn", value: oneContinuation},
 		{page: "docs/how-it-decides.md", text: "at most 4 × $0.16 = $%.2f", value: float64(continuation.DefaultLimits().MaxAttempts) * oneContinuation},
 		{page: "docs/how-it-decides.md", text: "one costs about $%.2f.", value: cached},
-		{page: "docs/how-it-decides.md", text: "A budget of 200,000 tokens bounds a user turn of the example to about $%.2f", value: 200_000 / 50_500. * oneContinuation},
+		{page: "docs/how-it-decides.md", text: "without progress about $%.1f0.", value: float64(continuation.DefaultLimits().MaxWithoutProgress) * oneContinuation},
+		{page: "docs/how-it-decides.md", text: "For 5 open todos the very worst is %v requests", value: mostRequests(5)},
+		{page: "docs/how-it-decides.md", text: "or $%.0f.", value: float64(mostRequests(5)) * oneContinuation},
+		{page: "docs/how-it-decides.md", text: "a budget of 200,000 tokens costs the example at most $%.2f", value: (200_000/50_500. + 1) * oneContinuation},
 		{page: "docs/operators.md", text: "about 74 KiB", why: "make load prints it"},
 		{page: "docs/operators.md", text: "keeps 2,000 open at once, in 170 MiB", why: "make load prints it"},
 		{page: "docs/operators.md", text: "SIGUSR1 (off) and SIGUSR2", why: "names"},
@@ -272,6 +278,12 @@ func wordsOfThePrompt(t *testing.T) int {
 func costOfAContinuation() (uncached, cached float64) {
 	const million, answer = 1e6, 500 * 15 / 1e6
 	return 50_000*3/million + answer, 45_000*0.3/million + 5_000*3/million + answer
+}
+
+// mostRequests returns how many continuations a user turn can have that begins with n open todos. Each todo may be
+// completed, and each may be dropped; of the added ones, the first count.
+func mostRequests(n int) int {
+	return continuation.DefaultLimits().MaxWithoutProgress * (2*n + continuation.MaxAddedProgress + 1)
 }
 
 // seen returns the version in which an agent was last looked at.

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/testkit/httprr"
 	"github.com/carryon-go/carryon/internal/testkit/quirks"
 	"github.com/carryon-go/carryon/middleware"
@@ -34,6 +35,7 @@ var regions = map[string]func(*testing.T) string{
 	"tested":   testedRegion,
 	"flags":    flagsRegion,
 	"limits":   limitsRegion,
+	"prompt":   promptRegion,
 	"settings": settingsRegion,
 	"sdks":     sdksRegion,
 }
@@ -233,6 +235,14 @@ func limitsRegion(t *testing.T) string {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, text, comments[name])
 	}
 	return b.String()
+}
+
+// promptRegion is the first prompt after a turn that announced its next step.
+func promptRegion(t *testing.T) string {
+	t.Helper()
+	p, err := prompt.New(continuation.LongTemplates())
+	require.NoError(t, err)
+	return "```text\n" + p.Prompt(prompt.Input{Task: "Write style.css", Attempt: 1, End: continuation.EndAnnounces}) + "\n```\n"
 }
 
 // commentsOf returns the first sentence of the comment of each field, without the field's name.
