@@ -78,6 +78,8 @@ func numbers(t *testing.T) []number {
 		{page: "docs/conversations.md", text: "under %v bytes", value: in("pause", "minReasonBytes")},
 		{page: "docs/design.md", text: "turn 1", why: "a name"},
 		{page: "docs/evidence.md", text: "have 95%:", why: "how it is counted"},
+		{page: "docs/evidence.md", text: "759 sessions, nine tenths of them with Claude Opus 4.5 and 4.6. 179 turns", why: "decisions.md has the study"},
+		{page: "docs/evidence.md", text: "Of 150 runs with 20 todos each, none was finished without carryon, and 97 % were", why: "the simulation in middleware prints it"},
 		{page: "docs/faq.md", text: "bodies above %v", value: size(in("adapters/transport", "MaxBody"))},
 		{page: "docs/faq.md", text: "exceed %v", value: size(in("middleware", "maxText"))},
 		{page: "docs/faq.md", text: "not a 200 with", why: "a status of HTTP"},
