@@ -19,8 +19,8 @@ func auditCommand(stdout, stderr io.Writer) *cli.Command {
 		Name:      "audit",
 		Usage:     "read the transcripts of your agents, and say what carryon would have done",
 		ArgsUsage: "[PATHS]",
-		Description: "Without PATHS, it reads what Claude Code, Codex, opencode, qwen-code, Copilot CLI and gemini-cli have stored for you.\n" +
-			"It changes nothing, nothing leaves the machine, and without -content no text of a conversation is shown.",
+		Description: "Without PATHS, carryon reads the transcripts of Claude Code, Codex, opencode, qwen-code, Copilot CLI and gemini-cli.\n" +
+			"It changes nothing, and sends nothing anywhere. It shows texts of conversations only with -content.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print JSON", Destination: &c.JSON},
 			&cli.BoolFlag{Name: "content", Usage: "show the texts of the ten most telling turns", Destination: &c.Content},

@@ -76,7 +76,7 @@ func newCommand(stdout, stderr io.Writer) *cli.Command {
 			"  runs an agent with carryon between it and its model.\n\n" +
 			"carryon proxy -upstream https://api.openai.com/v1\n" +
 			"  runs a proxy in front of a model endpoint. Programs change only their base URL.\n\n" +
-			"Each flag can also be set by the environment variable shown in its description.\n" +
+			"Each flag of run and proxy can also be set by the environment variable that its help shows.\n" +
 			"carryon completion bash (or zsh, fish, pwsh) prints a completion script for that shell.",
 		Commands: []*cli.Command{runCommand(stderr), proxyCommand(stderr), auditCommand(stdout, stderr), versionCommand(stdout)},
 		Flags:    []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version of this program", Local: true}},
@@ -131,7 +131,8 @@ func proxyCommand(stderr io.Writer) *cli.Command {
 		Name:  "proxy",
 		Usage: "run a proxy in front of a model endpoint, for programs in any language",
 		Description: "Clients change only their base URL, to http://127.0.0.1:8787/v1. carryon forwards their API keys.\n" +
-			"The page http://127.0.0.1:8787/debug/carryon shows what carryon did with the latest requests.",
+			"The page http://127.0.0.1:8787/debug/carryon shows what carryon did with the latest requests.\n" +
+			"Without -mode, the proxy is in standard mode.",
 		Flags:           append([]cli.Flag{c.ListenFlag(proxy.DefaultAddress), c.UpstreamFlag(""), c.SettingsFlag()}, c.Flags()...),
 		HideHelpCommand: true,
 		Action: func(ctx context.Context, command *cli.Command) error {

@@ -34,7 +34,7 @@ func runCommand(stderr io.Writer) *cli.Command {
 		Usage:     "run an agent with carryon between it and its model",
 		UsageText: "carryon run [flags] -- COMMAND [arguments]",
 		Description: "Starts a proxy on a free port and runs COMMAND with its base URLs set to that proxy. When COMMAND ends,\n" +
-			"prints a one-line summary. Without -upstream, carryon uses the endpoint that COMMAND would use alone.",
+			"it prints what carryon did. Without -upstream, requests go to the endpoints that COMMAND would use alone.",
 		Flags: append([]cli.Flag{
 			c.proxy.ListenFlag("127.0.0.1:0"), c.proxy.UpstreamFlag("the endpoint that the agent would use alone"),
 			&cli.BoolFlag{
@@ -47,7 +47,7 @@ func runCommand(stderr io.Writer) *cli.Command {
 			},
 			&cli.StringFlag{
 				Name: "log-file", Destination: &c.logFile, Sources: cli.EnvVars("CARRYON_LOG_FILE"),
-				Usage: "`file` to append the log to; without this flag there is no log, because the agent uses the terminal",
+				Usage: "`file` to append the log to; without it, -v, -log and -log-level have no effect, because the agent uses the terminal",
 			},
 		}, c.proxy.Flags()...),
 		HideHelpCommand: true,

@@ -68,6 +68,7 @@ func numbers(t *testing.T) []number {
 		{page: "docs/command.md", text: "Copilot CLI %v |", value: seen(t, "copilotCLISeen")},
 		{page: "docs/command.md", text: "gemini-cli %v |", value: seen(t, "geminiCLISeen")},
 		{page: "docs/command.md", text: "the latest %v requests", value: thousands(in("cmd/carryon/internal/proxy", "maxEntries"))},
+		{page: "docs/command.md", text: "answers 401 or 404", why: "statuses of HTTP; tests of the proxy have them"},
 		{page: "docs/command.md", text: "answers 426", why: "a status of HTTP; a test of the proxy has it"},
 		{page: "docs/compatibility.md", text: "Before 1.0", why: "a version to come"},
 		{page: "docs/compatibility.md", text: "From 1.0 on, these hold for all 1.x", why: "a version to come"},

@@ -173,48 +173,62 @@ var helpLine = regexp.MustCompile(`^ +-{1,2}(\S+)(?: [^ \[]+)?(?: \[.*?\])?  +(.
 // flagsRegion is the help of "carryon proxy" and "carryon run", as a table.
 func flagsRegion(t *testing.T) string {
 	t.Helper()
-	bin := carryonCommand(t)
-	row := func(line string) (name, text string) {
-		match := helpLine.FindStringSubmatch(line)
-		if match == nil {
-			return "", ""
-		}
-		defaults := ""
-		if d := strings.Trim(match[3], `"`); d != "" && d != "0" && d != "0s" && match[1] != "listen" && match[1] != "upstream" {
-			defaults = "`" + d + "`"
-		}
-		switch match[1] {
-		case "listen", "upstream":
-			defaults = "see below"
-		case "holdout":
-			match[2] = strings.Replace(match[2], "for comparison", "for [comparison](evidence.md#holdout)", 1)
-		}
-		return match[1], fmt.Sprintf("| `-%s` | %s | %s |\n", match[1], defaults, match[2])
-	}
+	ofProxy, ofRun := flagsOf(t, "proxy"), flagsOf(t, "run")
 	var b strings.Builder
 	b.WriteString("| flag | default | meaning |\n|---|---|---|\n")
-	both := make(map[string]bool)
-	for _, command := range []string{"proxy", "run"} {
-		help, err := shell(t.Context(), root, bin+"/carryon "+command+" -h").Output()
-		require.NoError(t, err)
-		if command == "run" {
-			b.WriteString("| only `carryon run`: | | |\n")
+	for _, row := range ofProxy {
+		if slices.Contains(ofRun, row) {
+			b.WriteString(row)
 		}
-		found := 0
-		for line := range strings.Lines(string(help)) {
-			name, text := row(strings.TrimSuffix(line, "\n"))
-			if name == "" {
-				continue
-			}
-			found++
-			if !both[name] {
-				b.WriteString(text)
-			}
-			both[name] = true
-		}
-		require.Equal(t, strings.Count(string(help), "[$CARRYON_"), found, "a flag's line was not understood")
 	}
-	return b.String() + "\n`carryon proxy` listens on `127.0.0.1:8787` and asks `https://api.openai.com/v1`; `carryon run` listens on a free port and asks what the\nagent would ask alone.\n"
+	for _, only := range []struct {
+		command     string
+		rows, other []string
+	}{{"proxy", ofProxy, ofRun}, {"run", ofRun, ofProxy}} {
+		fmt.Fprintf(&b, "| only `carryon %s`: | | |\n", only.command)
+		for _, row := range only.rows {
+			if !slices.Contains(only.other, row) {
+				b.WriteString(row)
+			}
+		}
+	}
+	return b.String() + "\n`carryon proxy` listens on `127.0.0.1:8787`, asks `https://api.openai.com/v1` and is in standard mode. `carryon run` listens on a free\n" +
+		"port, asks what the agent would ask alone, and chooses the mode.\n"
+}
+
+// flagsOf returns a row for each flag of a command.
+func flagsOf(t *testing.T, command string) (rows []string) {
+	t.Helper()
+	help, err := shell(t.Context(), root, carryonCommand(t)+"/carryon "+command+" -h").Output()
+	require.NoError(t, err)
+	for line := range strings.Lines(string(help)) {
+		if row := flagRow(strings.TrimSuffix(line, "\n")); row != "" {
+			rows = append(rows, row)
+		}
+	}
+	require.Len(t, rows, strings.Count(string(help), "[$CARRYON_"), "a flag's line was not understood")
+	return rows
+}
+
+// flagRow returns the row of a flag that a line of the help describes, "" if it describes none.
+func flagRow(line string) string {
+	match := helpLine.FindStringSubmatch(line)
+	if match == nil {
+		return ""
+	}
+	name, meaning, defaults := match[1], match[2], strings.Trim(match[3], `"`)
+	switch {
+	case name == "listen", name == "upstream":
+		defaults = "see below"
+	case defaults == "0", defaults == "0s":
+		defaults = ""
+	case defaults != "":
+		defaults = "`" + defaults + "`"
+	}
+	if name == "holdout" {
+		meaning = strings.Replace(meaning, "for comparison", "for [comparison](evidence.md#holdout)", 1)
+	}
+	return fmt.Sprintf("| `-%s` | %s | %s |\n", name, defaults, meaning)
 }
 
 // limitsRegion lists the limits with their defaults, in the words of their comments.

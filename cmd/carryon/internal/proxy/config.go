@@ -263,7 +263,7 @@ func (c *Config) UpstreamFlag(help string) cli.Flag {
 func (c *Config) SettingsFlag() cli.Flag {
 	return &cli.StringFlag{
 		Name: "settings", Destination: &c.Settings, Sources: variable("settings"),
-		Usage: "`file` of settings in TOML that replace those of flags; it is read again on SIGHUP, while the proxy runs",
+		Usage: "TOML `file` whose settings replace those of flags; SIGHUP makes the proxy read it again",
 	}
 }
 
@@ -306,7 +306,7 @@ func (c *Config) Flags() []cli.Flag {
 		},
 		&cli.DurationFlag{
 			Name: "max-wait", Destination: &c.MaxWait, Sources: variable("max-wait"),
-			Usage: "`time` after which clients give up; continuations end earlier. Official SDKs send it themselves. 0 for no limit",
+			Usage: "`time` after which clients give up: continuations end before that; official SDKs send it themselves; 0 for no limit",
 		},
 		&cli.DurationFlag{
 			Name: "drain-timeout", Destination: &c.DrainTimeout, Value: defaultDrain, Sources: variable("drain-timeout"),
@@ -318,7 +318,7 @@ func (c *Config) Flags() []cli.Flag {
 		text("untouched", &c.Untouched, "mode", "`rule` for user turns in which the list was not written: mode (as -mode says), wait or continue"),
 		on("ask", &c.Ask, "where there is no todo list, ask the model at the end of a user turn whether anything is open"),
 		on("dry-run", &c.DryRun, "decide and report, but send no continuations"),
-		text("holdout", (*string)(&c.Holdout), "", "`share` of the named sessions, from 0 to 1, that is decided and counted but never continued, for comparison"),
+		text("holdout", (*string)(&c.Holdout), "", "`share` of the named sessions, from 0 to 1, that carryon counts but never continues, for comparison"),
 		text("price", &c.Price, "", "`prices` of a million tokens in dollars, to show what continuations cost: new input, cached input and output, as in 3,0.30,15"),
 		on("content", &c.Content, "show the texts of todos, pauses and errors at "+pagePath),
 		list("todo-tools", &c.TodoTools, "`names` of additional tools that write a todo list, separated by commas"),
@@ -327,10 +327,10 @@ func (c *Config) Flags() []cli.Flag {
 		list("cors", &c.CORS, "`origins` of websites that may use the proxy, * for all"),
 		list("allow-host", &c.Hosts, "additional host `names` that clients may use for the proxy; localhost and IP addresses always work"),
 		text("state", &c.State, "", "`URL` of a database in which several proxies share their state, redis://… or postgres://…; without this flag, state is in memory"),
-		text("stats", &c.Stats, "", "`file` in which the figures of the page are kept, so that they survive a restart; several processes may use it; without this flag, the state of -state has them"),
+		text("stats", &c.Stats, "", "`file` that keeps the figures of the page across restarts; several processes may use it; without this flag, the database of -state keeps them"),
 		on("metrics", &c.Metrics, "serve metrics for Prometheus at "+metricsPath),
 		text("log", &c.LogFormat, "text", "`format` of the log: text or json"),
-		text("log-level", &c.LogLevel, "", "lowest `level` of what is logged: debug, info (what carryon adds, and what is wrong), warn or error"),
+		text("log-level", &c.LogLevel, "", "lowest `level` that is logged: debug, info (what carryon adds, and what is wrong), warn or error"),
 		on("v", &c.Verbose, "short for -log-level debug: log every request and decision, without message texts"),
 	}
 }
