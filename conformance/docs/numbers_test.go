@@ -21,6 +21,7 @@ import (
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/prompt"
+	"github.com/carryon-go/carryon/pause"
 )
 
 // number is a part of a page that has digits: either with the value that the code gives it, in the form of the text, or
@@ -80,6 +81,7 @@ func numbers(t *testing.T) []number {
 		{page: "docs/conversations.md", text: "up to %v sessions", value: thousands(continuation.DefaultLimits().MaxSessions)},
 		{page: "docs/conversations.md", text: "for %v hours", value: continuation.DefaultLimits().SessionLife.Hours()},
 		{page: "docs/conversations.md", text: "under %v bytes", value: in("pause", "minReasonBytes")},
+		{page: "docs/conversations.md", text: "over %v characters", value: pause.MaxReason},
 		{page: "docs/design.md", text: "turn 1", why: "a name"},
 		{page: "docs/evidence.md", text: "have 95%:", why: "how it is counted"},
 		{page: "docs/evidence.md", text: "759 sessions, nine tenths of them with Claude Opus 4.5 and 4.6. 179 turns", why: "decisions.md has the study"},
