@@ -210,7 +210,7 @@ func cutLast(text string) (begin int, ok bool) {
 		return 0, false
 	}
 	end := strings.LastIndex(text, "</")
-	if end < 0 || len(text)-end > maxTag {
+	if end < 0 {
 		return 0, false
 	}
 	name := text[end+len("</") : len(text)-1]

@@ -35,6 +35,7 @@ func TestIs(t *testing.T) {
 		"Another Claude session sent a message:\n" + message + "\n\nThis came from another Claude session — not typed by your user.": true,
 
 		"<system-reminders></system-reminders>":      false,
+		"<task>Go on.</task>":                        false,
 		"<system-reminder>":                          false,
 		reminder + " Go on.":                         false,
 		"Go on. " + reminder:                         false,

@@ -301,6 +301,22 @@ func TestLaunchesArePairedWithTheirReports(t *testing.T) {
 		"in brackets":             {[]step{user("Go."), agent("1"), agent("2"), user("[Background task agent2 completed]")}, 1},
 		"in brackets, progress":   {[]step{user("Go."), agent("1"), user("[Background task agent1 is at 50 %]")}, 1},
 		"by attributes":           {[]step{user("Go."), agent("1"), agent("2"), user(`<background-task id="agent1" status="cancelled">It was cancelled.</background-task>`)}, 1},
+		"a report of a teammate":  {[]step{user("Go."), spawn("ada"), user(report("ada", "completed"))}, 1},
+		"an idle agent without a team": {[]step{
+			user("Go."), call("c", "Agent", `"name":"scout"`, agent("1").result), user(idle("scout")),
+		}, 1},
+		"a forgotten agent is given more":     {[]step{user("Go."), agent("1"), user("a"), user("b"), user("c"), send("c", "agent1", "")}, 1},
+		"forgotten teammates are given more":  {[]step{user("Go."), spawn("ada"), spawn("bob"), user("a"), user("b"), user("c"), send("c", "*", "team-lead")}, 2},
+		"a message to a forgotten command":    {[]step{user("Go."), command("1"), user("a"), user("b"), user("c"), send("c", "shell1", "")}, 0},
+		"a message to all teammates alone":    {[]step{user("Go."), agent("1"), spawn("ada"), user(report("agent1", "completed")), send("c", "*", "team-lead")}, 1},
+		"an agent outlives a team":            {[]step{user("Go."), agent("1"), spawn("ada"), call("c", "TeamDelete", "", `{"success":true}`)}, 1},
+		"a command that has ended, looked at": {[]step{user("Go."), command("1"), command("2"), user(report("shell1", "completed")), call("c", "Read", `"file_path":"/tmp/tasks/shell1.output"`, "ok")}, 0},
+		"another command, looked at":          {[]step{user("Go."), command("1"), call("c", "Read", `"file_path":"/tmp/tasks/myshell1.output"`, "ok")}, 0},
+		"without an id, the oldest has ended": {[]step{user("Go."), agent("1"), command("2"), user("<task-notification><status>completed</status></task-notification>")}, 0},
+		"an id that was used twice": {[]step{
+			user("Go."), agent("1"), user("<task-notification>agent1<status>completed</status></task-notification>"),
+			agent("1"), agent("2"), user("<task-notification>agent1<status>completed</status></task-notification>"), call("c", "TaskStop", `"task_id":"agent2"`, ""),
+		}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -403,9 +419,16 @@ func TestTeams(t *testing.T) {
 			[]step{system("Be kind."), user("<system-reminder>\nToday is Sunday.\n</system-reminder>"), user(mail("team-lead", "Claim task 2.")), edit("1"), send("c", "team-lead", "ada")},
 			background.Work{Team: background.Team{Role: background.Member, Name: "ada"}},
 		},
-		"a member by the owner that it writes": {
-			[]step{user(mail("team-lead", "You are responsible for task 2.")), call("c", "TaskUpdate", `"taskId":"2","owner":"ada"`, "Updated task #2 owner")},
+		"a member by the owner that it wrote last": {
+			[]step{
+				user(mail("team-lead", "You are responsible for task 2.")), call("c", "TaskUpdate", `"taskId":"1","owner":"bob"`, "Updated task #1 owner"),
+				call("d", "TaskUpdate", `"taskId":"2","owner":"ada"`, "Updated task #2 owner"),
+			},
 			background.Work{Team: background.Team{Role: background.Member, Name: "ada"}},
+		},
+		"mail in the oldest result": {
+			[]step{call("c", "Bash", "", "ok\n\nAnother Claude session sent a message while you were working:\n"+task), edit("1")},
+			background.Work{},
 		},
 		"a member that its user wrote to": {
 			[]step{user(task), edit("1"), user("Use blue."), edit("2")},
