@@ -141,7 +141,8 @@ func TestSecondTurnsThatAreRefused(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, first, got)
 	require.ErrorIs(t, outcome.Err, errLost)
-	for _, body := range []string{"", `{"type":"message"}`, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Later.\"}}\n\n"} {
+	inASearch := began("") + event("content_block_start", `"index":0,"content_block":`+search) + began("") + text("0", "One.") + ended("end_turn")
+	for _, body := range []string{"", inASearch, `{"type":"message"}`, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Later.\"}}\n\n"} {
 		got, outcome, err = replayed(t, strings.NewReader(first), strings.NewReader(body))
 		require.NoError(t, err)
 		assert.Equal(t, first, got, body)
@@ -164,8 +165,10 @@ func TestHalfACallIsAnError(t *testing.T) {
 		"an error behind an early end": began("") + event("message_delta", `"delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":5}`) + begun + overloaded,
 		"a late part": began("") + blockOf("0", call, input(`{"a"`)) + blockOf("1", strings.Replace(call, "t1", "t2", 1), input("{}")) +
 			event("content_block_delta", `"index":0,"delta":`+input(`:1}`)) + ended("tool_use"),
-		"a block in its place": began("") + begun + blockOf("0", strings.Replace(call, "t1", "t2", 1), input("{}")) + ended("tool_use"),
-		"too many blocks":      began("") + begun + strings.Repeat(event("content_block_start", `"index":0,"content_block":`+call), 300) + ended("tool_use"),
+		"a part of the newest block, late": began("") + text("2", "One.") + begun + event("content_block_delta", `"index":2,"delta":`+input(`":1}`)) + ended("tool_use"),
+		"a part of an older block, late":   began("") + text("2", "One.") + begun + event("content_block_delta", `"index":1,"delta":`+input(`":1}`)) + ended("tool_use"),
+		"a block in its place":             began("") + begun + blockOf("0", strings.Replace(call, "t1", "t2", 1), input("{}")) + ended("tool_use"),
+		"too many blocks":                  began("") + begun + strings.Repeat(event("content_block_start", `"index":0,"content_block":`+call), 300) + ended("tool_use"),
 		"a search that is too large to be held": began("") + strings.TrimSuffix(
 			blockOf("0", search, slices.Repeat([]string{input(`{"query":"` + strings.Repeat("x", 1<<18) + `"}`)}, 5)...), event("content_block_stop", `"index":0`)),
 	} {

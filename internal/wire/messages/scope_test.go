@@ -64,6 +64,9 @@ func TestRequestsThatAreContinued(t *testing.T) {
 		"cache marks": {
 			messages: `{"role":"user","content":[{"type":"text","text":"Begin.","cache_control":{"type":"ephemeral"}}]}`,
 		},
+		"system behind the answer to a side call": {
+			messages: `{"role":"user","content":"You are performing a CONTEXT CHECKPOINT COMPACTION."},{"role":"assistant","content":"So."},{"role":"system","content":"Be brief."}`,
+		},
 		"system in the middle": {messages: `{"role":"user","content":"Begin."},{"role":"system","content":"Be brief."}`},
 		"betas":                {header: map[string]string{"Anthropic-Beta": "context-1m-2025-08-07,files-api-2025-04-14"}},
 	} {

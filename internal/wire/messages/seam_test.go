@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
@@ -20,6 +21,18 @@ const call = `{"type":"tool_use","id":"t1","name":"edit_file","input":{}}`
 
 func input(json string) string {
 	return `{"type":"input_json_delta","partial_json":"` + strings.ReplaceAll(json, `"`, `\"`) + `"}`
+}
+
+// maxWaiting is how much of a block is held until its end.
+const maxWaiting = 1 << 20
+
+// thoughtBlock returns a block of thinking whose signature is empty.
+func thoughtBlock(index string, pieces ...string) string {
+	deltas := []string{`{"type":"signature_delta","signature":""}`}
+	for _, piece := range pieces {
+		deltas = append(deltas, `{"type":"thinking_delta","thinking":"`+piece+`"}`)
+	}
+	return blockOf(index, `{"type":"thinking","thinking":""}`, deltas...)
 }
 
 // inLines returns a stream with the JSON of each event on several lines, ended by
@@ -66,8 +79,9 @@ func TestShapesOfLaterTurns(t *testing.T) {
 			"tool_use",
 		},
 		"text without a block": {
-			began("") + event("content_block_delta", `"index":0,"delta":{"type":"text_delta","text":"One."}`) + ended("end_turn"),
-			[]string{"\n\nOne."},
+			began("") + event("content_block_delta", `"index":0,"delta":{"type":"text_delta","text":"One."}`) +
+				event("content_block_delta", `"index":0,"delta":{"type":"text_delta","text":" Two."}`) + ended("end_turn"),
+			[]string{"\n\nOne. Two."},
 			"end_turn",
 		},
 		"text in the beginning of its block": {
@@ -119,6 +133,12 @@ func TestShapesOfLaterTurns(t *testing.T) {
 		"redacted thinking": {
 			began("") + blockOf("0", `{"type":"redacted_thinking","data":"x"}`) + text("1", "One.") + ended("end_turn"), []string{"\n\nOne."}, "end_turn",
 		},
+		"unsigned thinking behind thinking": {
+			began("") + thoughtBlock("0", "Hm.") + thoughtBlock("1", "So.") + text("2", "One.") + ended("end_turn"), []string{"(Hm.)", "\n\nOne."}, "end_turn",
+		},
+		"unsigned thinking beyond a mebibyte": {
+			began("") + thoughtBlock("0", strings.Repeat("x", maxWaiting), "Hm.") + text("1", "One.") + ended("end_turn"), []string{"\n\nOne."}, "end_turn",
+		},
 		"an unknown block": {
 			began("") + blockOf("0", `{"type":"novelty","a":1}`, `{"type":"text_delta","text":""}`) + text("1", "One.") + ended("end_turn"),
 			[]string{"<novelty>", "\n\nOne."},
@@ -150,7 +170,7 @@ func TestShapesOfLaterTurns(t *testing.T) {
 				assert.Equal(t, append([]string{wiretest.Plan}, test.shown...), m.shown())
 				assert.Equal(t, test.reason, m.StopReason)
 				assert.Equal(t, "msg_1", m.ID)
-				if !strings.Contains(name, "unknown") && name != "the same index again" {
+				if !strings.Contains(name, "unknown") && !strings.Contains(name, "unsigned") && name != "the same index again" {
 					ask{}.requireAccepted(t, m)
 				}
 			})
@@ -174,7 +194,7 @@ func TestServerToolsOfLaterTurns(t *testing.T) {
 func TestFirstTurnWithServerTools(t *testing.T) {
 	t.Parallel()
 	turn := began(`,"container":{"id":"c1"}`) + found() + ended("end_turn")
-	got, _, err := replayed(t, strings.NewReader(turn), strings.NewReader(began("")+text("0", "One.")+ended("end_turn")))
+	got, _, err := replayed(t, strings.NewReader(turn), strings.NewReader(began(`,"container":{"id":"c2"}`)+text("0", "One.")+ended("end_turn")))
 	require.NoError(t, err)
 	m := readStream(t, got)
 	assert.Equal(t, []string{"<server_tool_use>", "<web_search_tool_result>", "It is so.", " And so is this.", "\n\nOne."}, m.shown())
@@ -187,7 +207,7 @@ func usage(members string) fakellm.Turn { return fakellm.Text("Here.").UsageJSON
 func TestUsageOfTurns(t *testing.T) {
 	t.Parallel()
 	one := usage(`"input_tokens":10,"cache_read_input_tokens":90,"output_tokens":5,"server_tool_use":{"web_search_requests":1},"cost":0.01,` +
-		`"iterations":[{"type":"message","input_tokens":100,"output_tokens":1},{"type":"message","input_tokens":10,"output_tokens":4}]`)
+		`"iterations":[{"type":"message","input_tokens":10,"output_tokens":4},{"type":"message","input_tokens":10,"output_tokens":4}]`)
 	two := usage(`"input_tokens":30,"cache_read_input_tokens":95,"cache_creation_input_tokens":7,"output_tokens":6,` +
 		`"server_tool_use":{"web_search_requests":2},"output_tokens_details":{"thinking_tokens":3},"cost":0.02,"iterations":[{"type":"message","output_tokens":6}]`)
 	for name, test := range map[string]struct {
@@ -195,9 +215,9 @@ func TestUsageOfTurns(t *testing.T) {
 		want   string
 	}{
 		"one answer": {middleware.WithUsage(middleware.UsageOneAnswer), `{"input_tokens":10,"cache_read_input_tokens":90,"output_tokens":11,"server_tool_use":{"web_search_requests":3},"cost":0.03,` +
-			`"iterations":[{"type":"message","input_tokens":100,"output_tokens":1},{"type":"message","input_tokens":10,"output_tokens":10}],"output_tokens_details":{"thinking_tokens":3}}`},
+			`"iterations":[{"type":"message","input_tokens":10,"output_tokens":4},{"type":"message","input_tokens":10,"output_tokens":10}],"output_tokens_details":{"thinking_tokens":3}}`},
 		"sum": {middleware.WithUsage(middleware.UsageSum), `{"input_tokens":40,"cache_read_input_tokens":185,"output_tokens":11,"server_tool_use":{"web_search_requests":3},"cost":0.03,` +
-			`"iterations":[{"type":"message","input_tokens":100,"output_tokens":1},{"type":"message","input_tokens":10,"output_tokens":4},{"type":"message","output_tokens":6}],` +
+			`"iterations":[{"type":"message","input_tokens":10,"output_tokens":4},{"type":"message","input_tokens":10,"output_tokens":4},{"type":"message","output_tokens":6}],` +
 			`"cache_creation_input_tokens":7,"output_tokens_details":{"thinking_tokens":3}}`},
 		"last turn": {middleware.WithUsage(middleware.UsageLastTurn), `{"input_tokens":30,"cache_read_input_tokens":95,"cache_creation_input_tokens":7,"output_tokens":6,` +
 			`"server_tool_use":{"web_search_requests":2},"output_tokens_details":{"thinking_tokens":3},"cost":0.02,"iterations":[{"type":"message","output_tokens":6}]}`},
@@ -222,6 +242,14 @@ func TestUsageThatNobodyReports(t *testing.T) {
 	assert.JSONEq(t, `{"output_tokens":0}`, string(got.message.Usage))
 	got = ask{turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Text("Done.").NoUsage()}}.play(t, true)
 	assert.JSONEq(t, `{"input_tokens":10,"output_tokens":5}`, string(got.message.Usage))
+
+	reasoned := strings.Replace(began(""), `"stop_reason":null`, `"stop_reason":"end_turn"`, 1) + text("0", "Done.") + ended("end_turn")
+	got = ask{turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Raw(reasoned)}}.play(t, true)
+	assert.JSONEq(t, `{"input_tokens":10,"output_tokens":10}`, string(got.message.Usage), "the reason in the beginning is not another end")
+	ask{turns: []fakellm.Turn{usage(`"input_tokens":-3,"output_tokens":5`), fakellm.Text("Done.")}}.both(t, func(t *testing.T, got answer) {
+		t.Helper()
+		assert.Equal(t, adapter.Usage{Completion: 5}, got.outcome.Usage[0])
+	})
 }
 
 // Members that a server adds to its events stay.
@@ -254,9 +282,9 @@ func TestFirstTurnWithoutTheEndOfItsBlock(t *testing.T) {
 	t.Parallel()
 	for name, index := range map[string]string{"index": `"index":0,`, "no index": ""} {
 		one := began("") + strings.ReplaceAll(strings.TrimSuffix(text("0", wiretest.Plan), event("content_block_stop", `"index":0`)), `"index":0,`, index) + ended("end_turn")
-		got, _, err := replayed(t, strings.NewReader(one), strings.NewReader(began("")+text("0", "Here.")+ended("end_turn")))
+		got, _, err := replayed(t, strings.NewReader(one), strings.NewReader(began("")+text("0", "Here.")+blockOf("1", call, input("{}"))+ended("tool_use")))
 		require.NoError(t, err)
-		assert.Contains(t, got, event("content_block_stop", `"index":0`)+event("content_block_start", `"index":1,"content_block":{"type":"text","text":""}`), name)
+		assert.Equal(t, []string{wiretest.Plan, "\n\nHere.", "edit_file{}"}, readStream(t, got).shown(), name)
 	}
 }
 
@@ -278,6 +306,14 @@ func TestPauseEndsWithoutAStopSequence(t *testing.T) {
 		got := ask{turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Raw(second)}}.play(t, true)
 		assert.Contains(t, got.raw, `"delta":{"stop_reason":"end_turn","stop_sequence":null}`)
 	}
+	whole := func(block, end string) fakellm.Turn {
+		return fakellm.Status(200, `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[`+block+`],`+end+`,"usage":{"output_tokens":5}}`)
+	}
+	got := ask{turns: []fakellm.Turn{
+		whole(`{"type":"text","text":"`+wiretest.Plan+`"}`, `"stop_reason":"end_turn","stop_sequence":null,"container":{"id":"c1"}`),
+		whole(strings.Replace(pauses, "{}", `{"reason":"`+wiretest.Blocked+`"}`, 1), `"stop_reason":"tool_use","stop_sequence":"x","container":null`),
+	}}.play(t, false)
+	assert.Contains(t, got.raw, `"stop_reason":"end_turn","stop_sequence":null,"container":{"id":"c1"}`)
 }
 
 // The API refuses an empty text, also beside the call of a rejected pause.

@@ -113,6 +113,7 @@ func TestPauseToolIsOfferedWhereNothingIsSigned(t *testing.T) {
 		"thinking asked for":                  {ask{members: `"thinking":{"type":"enabled","budget_tokens":2048},`}, false},
 		"adaptive thinking":                   {ask{members: `"thinking":{"type":"adaptive"},`}, false},
 		"thinking in the history":             {ask{messages: thinkingHistory}, false},
+		"redacted thinking in the history":    {ask{messages: strings.Replace(thinkingHistory, `"type":"thinking","thinking":"Hm.","signature":"abc"`, `"type":"redacted_thinking","data":"x"`, 1)}, false},
 		"thinking in the history, ruled out":  {ask{messages: thinkingHistory, members: `"thinking":{"type":"disabled"},`}, false},
 		"always":                              {ask{model: "claude-opus-5-5", options: always}, true},
 	} {
