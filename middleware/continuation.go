@@ -158,11 +158,8 @@ func (c *Call) newContinuation() *adapter.Continuation {
 	} else {
 		k.Prompt = text
 	}
-	if strings.TrimSpace(k.Text) == "" {
-		k.Text = ""
-		if k.Pause == nil {
-			k.Text = placeholder
-		}
+	if k.Text == "" && k.Pause == nil {
+		k.Text = placeholder
 	}
 	c.env.record(func(o *Outcome) { o.Attempts++ })
 	c.env.mw.options.reporter.started(c.env.cancel.caller, ContinuationStarted{TurnID: k.TurnID, Todo: k.Todo, Asks: c.decider.last.Asks, Prompt: text})

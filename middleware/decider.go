@@ -461,7 +461,6 @@ func (d *decider) judged() {
 	if v.Kind == session.NotJudged || d.env.session.failure != nil {
 		return
 	}
-	d.effect = session.Effect{}
 	d.env.record(func(o *Outcome) {
 		switch w := &o.Worth; v.Kind {
 		case session.Progress:

@@ -3,6 +3,7 @@ package middleware_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -158,6 +159,17 @@ func TestChunksThatAnAdapterRelaysItself(t *testing.T) {
 			}
 			assert.Equal(t, []string{"More.", "\n\nTwo:"}, shown)
 		})
+	}
+}
+
+func TestModelIsAskedWhatIsOpenOnlyIfItHasCalledToolsForTheUser(t *testing.T) {
+	t.Parallel()
+	mw := middleware.New(failingTodos(todo.ErrNoList), unhurried, middleware.WithClosingQuestion())
+	called := adapter.Entry{Call: todo.Call{ID: "c1", Name: "edit_file", Answered: true}}
+	for sent, history := range map[int][]adapter.Entry{2: {called}, 1: {{FromUser: true}, called}} { // newest first
+		request := describe(fixTheBuild)
+		request.History = slices.Values(history)
+		assert.Equal(t, sent, hinted(t.Context(), t, mw, request, says("One:"), says("Two:")))
 	}
 }
 

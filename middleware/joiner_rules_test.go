@@ -258,7 +258,7 @@ func TestReasoningIsRepeatedIfTheHistoryCarriesIt(t *testing.T) {
 			&list{chunks: []sdkChunk{{ID: "thought", Text: "so."}, {ID: "a", Text: "One:"}, stop()}},
 			func(_ context.Context, k *adapter.Continuation) (adapter.Source[sdkChunk], error) {
 				thoughts = append(thoughts, k.Reasoning)
-				return nil, errLost
+				return &list{chunks: []sdkChunk{{ID: "thought", Text: "Forget it."}}, err: errLost}, nil
 			})
 		stream.Relay().Reasoning("Hm, ") // that the adapter has relayed itself
 		drain(t, stream)

@@ -203,6 +203,28 @@ func TestReminderThatTurnOneReadIsToldAlthoughTheContinuationFails(t *testing.T)
 	assert.Nil(t, s.delivery(t), "the reminder was delivered")
 }
 
+// A task that ends during the caller's own turn is told in each try of the continuation.
+func TestNewsIsToldAgainIfAContinuationIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	s := newReminded(t, buildTodos)
+	ticket, err := s.tasks.Begin(s.ctx, "job-8", "upload")
+	require.NoError(t, err)
+	var prompts []string
+	_, err = middleware.Unary(begin(s.ctx, s.mw, requestOf("Fix the build.")), &answers{usageTotals: newUsageTotals()},
+		func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
+			if k == nil {
+				return says("Next:"), s.tasks.Finish(s.ctx, ticket, nil)
+			}
+			prompts = append(prompts, k.Prompt)
+			return sdkAnswer{}, errLost
+		})
+	require.NoError(t, err)
+	require.Len(t, prompts, 3)
+	for _, prompt := range prompts {
+		assert.Contains(t, prompt, `"agent_id": "job-8"`)
+	}
+}
+
 // If the provider never gives a finish reason, a turn counts as read unless it failed.
 func TestReminderIsToldWithoutAFinishReason(t *testing.T) {
 	t.Parallel()

@@ -379,22 +379,32 @@ func TestFailureOfAnObserverSaysWhereItWas(t *testing.T) {
 	assert.Equal(t, continuation.TurnID{Session: "conversation-42", Call: 1, Turn: 1}, s.events.Failures()[0].TurnID)
 }
 
+// sharedTodos are a list in an engine that processes share.
+type sharedTodos struct{ todo.Provider }
+
+func (sharedTodos) IsShared() bool { return true }
+
 func TestTodosThatComeTooLateAreNone(t *testing.T) {
 	t.Parallel()
 	slow := todo.ProviderFunc(func(ctx context.Context) ([]todo.Todo, error) {
 		<-ctx.Done()
 		return buildTodos.Todos(ctx)
 	})
-	events := carryontest.NewRecorder()
-	mw := middleware.New(slow, middleware.WithLimits(continuation.Limits{TodoTimeout: time.Nanosecond}), middleware.WithObserver(events.Observer()))
-	agent := &client{&sdkClient{turns: []sdkAnswer{says("One:")}}, mw}
-	answer, err := agent.Complete(t.Context(), fixTheBuild)
+	for limits, source := range map[continuation.Limits]todo.Provider{
+		{TodoTimeout: time.Nanosecond}: slow, {StoreTimeout: time.Nanosecond}: sharedTodos{slow},
+	} {
+		events := carryontest.NewRecorder()
+		mw := middleware.New(source, middleware.WithLimits(limits), middleware.WithObserver(events.Observer()))
+		agent := &client{&sdkClient{turns: []sdkAnswer{says("One:")}}, mw}
+		answer, err := agent.Complete(t.Context(), fixTheBuild)
 
-	require.NoError(t, err)
-	assert.Equal(t, says("One:"), answer)
-	require.Len(t, events.Failures(), 1)
-	assert.Equal(t, middleware.OpTodos, events.Failures()[0].Op)
-	assert.ErrorIs(t, events.Failures()[0].Err, context.DeadlineExceeded)
+		require.NoError(t, err)
+		assert.Equal(t, says("One:"), answer)
+		require.Len(t, events.Failures(), 1)
+		assert.Equal(t, middleware.OpTodos, events.Failures()[0].Op)
+		require.ErrorIs(t, events.Failures()[0].Err, context.DeadlineExceeded)
+		require.ErrorContains(t, events.Failures()[0].Err, "no list within 1ns")
+	}
 }
 
 func TestPauseBeyondTheCallsToldApartIsNotShown(t *testing.T) {
