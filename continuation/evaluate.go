@@ -94,7 +94,7 @@ func Evaluate(in Input) Evaluation {
 }
 
 // check marks the condition and, if it is not met, sets the reason.
-func (ev *Evaluation) check(c Condition, met bool, otherwise Reason) bool {
+func (ev *Evaluation) check(c condition, met bool, otherwise Reason) bool {
 	if met {
 		ev.Conditions[c] = Met
 		return true
@@ -105,14 +105,14 @@ func (ev *Evaluation) check(c Condition, met bool, otherwise Reason) bool {
 }
 
 func (ev *Evaluation) judgeCall(in *Input) bool {
-	return ev.check(ConditionEnabled, in.Settings.TodoContinuation, ReasonDisabled) &&
-		ev.check(ConditionInScope, in.Scope == ReasonNone, in.Scope)
+	return ev.check(conditionEnabled, in.Settings.TodoContinuation, ReasonDisabled) &&
+		ev.check(conditionInScope, in.Scope == ReasonNone, in.Scope)
 }
 
 func (ev *Evaluation) judgeTurn(in *Input) bool {
-	return ev.check(ConditionUnbroken, !in.Turn.BrokeOff, ReasonBrokeOff) &&
-		ev.check(ConditionNoToolCalls, !in.Turn.ToolCalls, ReasonToolCalls) &&
-		ev.check(ConditionEndedWell, !in.Turn.TooLong, ReasonTooLong) &&
+	return ev.check(conditionUnbroken, !in.Turn.BrokeOff, ReasonBrokeOff) &&
+		ev.check(conditionNoToolCalls, !in.Turn.ToolCalls, ReasonToolCalls) &&
+		ev.check(conditionEndedWell, !in.Turn.TooLong, ReasonTooLong) &&
 		ev.judgeEnding(&in.Turn)
 }
 
@@ -120,19 +120,19 @@ func (ev *Evaluation) judgeTurn(in *Input) bool {
 // the text and finish reason of its turn are.
 func (ev *Evaluation) judgeEnding(t *EndedTurn) bool {
 	if t.Rejected {
-		return ev.check(ConditionEndedWell, true, ReasonNone)
+		return ev.check(conditionEndedWell, true, ReasonNone)
 	}
 	plain := handback.IsPlainStop(t.Finish) || t.NoFinish && t.Finish == ""
-	return ev.check(ConditionEndedWell, !t.ManyChoices, ReasonManyChoices) &&
-		ev.check(ConditionEndedWell, !t.Refused, ReasonRefused) &&
-		ev.check(ConditionEndedWell, !t.Unknown, ReasonUnknownContent) &&
-		ev.check(ConditionEndedWell, plain, ReasonNotEnded)
+	return ev.check(conditionEndedWell, !t.ManyChoices, ReasonManyChoices) &&
+		ev.check(conditionEndedWell, !t.Refused, ReasonRefused) &&
+		ev.check(conditionEndedWell, !t.Unknown, ReasonUnknownContent) &&
+		ev.check(conditionEndedWell, plain, ReasonNotEnded)
 }
 
 func (ev *Evaluation) judgeUserTurn(in *Input) bool {
-	return ev.check(ConditionNotPaused, !in.State.Paused.IsSet(), ReasonPaused) &&
-		ev.check(ConditionNotRefused, !in.State.Refused, ReasonProviderRefused) &&
-		ev.check(ConditionCurrentUserTurn, in.State.UserTurn == in.UserTurn, ReasonSuperseded)
+	return ev.check(conditionNotPaused, !in.State.Paused.IsSet(), ReasonPaused) &&
+		ev.check(conditionNotRefused, !in.State.Refused, ReasonProviderRefused) &&
+		ev.check(conditionCurrentUserTurn, in.State.UserTurn == in.UserTurn, ReasonSuperseded)
 }
 
 func (ev *Evaluation) judgeSession(in *Input) bool {
@@ -154,7 +154,7 @@ func (ev *Evaluation) judgeSession(in *Input) bool {
 	ev.Attempt = ev.State.Attempts + 1
 	ev.Todo = list.Next
 	ev.remember(in)
-	return ev.check(ConditionActiveTodos, list.Active > 0, ev.List.reason()) && ev.judgeWork(in)
+	return ev.check(conditionActiveTodos, list.Active > 0, ev.List.reason()) && ev.judgeWork(in)
 }
 
 // judgeWithoutList decides whether the model is asked whether anything is still open: not
@@ -171,16 +171,16 @@ func (ev *Evaluation) judgeWithoutList(in *Input) bool {
 			ev.Asks = true
 		}
 	}
-	return ev.check(ConditionActiveTodos, ev.Asks, reason)
+	return ev.check(conditionActiveTodos, ev.Asks, reason)
 }
 
 // judgeWork decides on a session in which there is, or may be, work to be done.
 func (ev *Evaluation) judgeWork(in *Input) bool {
 	return ev.judgeHandback(in) &&
 		ev.judgeBackground(in) &&
-		ev.check(ConditionNotActive, !in.State.Claim.Active(in.Now), ReasonActive) &&
+		ev.check(conditionNotActive, !in.State.Claim.Active(in.Now), ReasonActive) &&
 		ev.judgeBudgets(in) &&
-		ev.check(ConditionSuitableTodo, ev.Asks || ev.Todo != (todo.Todo{}), ReasonNoSuitableTodo) &&
+		ev.check(conditionSuitableTodo, ev.Asks || ev.Todo != (todo.Todo{}), ReasonNoSuitableTodo) &&
 		ev.judgeInterval(in)
 }
 
@@ -190,9 +190,9 @@ func (ev *Evaluation) judgeWork(in *Input) bool {
 func (ev *Evaluation) judgeHandback(in *Input) bool {
 	mode, asksUser := in.Settings.ApprovalMode, in.Turn.End == EndAsks && !in.Turn.Rejected
 	untouched := in.Origin.Written == todo.WrittenEarlier && !ev.State.Touched && !in.ShortMessage
-	return ev.check(ConditionAsksNothing, !asksUser || !ev.Asks && !in.Handback.Questions.waits(mode), ReasonAsksUser) &&
-		ev.check(ConditionListTouched, ev.Asks || !untouched || !in.Handback.Untouched.waits(mode), ReasonListUntouched) &&
-		ev.check(ConditionOwnWork, ev.Asks || ev.List.Active > ev.List.Others, ReasonOthersWork)
+	return ev.check(conditionAsksNothing, !asksUser || !ev.Asks && !in.Handback.Questions.waits(mode), ReasonAsksUser) &&
+		ev.check(conditionListTouched, ev.Asks || !untouched || !in.Handback.Untouched.waits(mode), ReasonListUntouched) &&
+		ev.check(conditionOwnWork, ev.Asks || ev.List.Active > ev.List.Others, ReasonOthersWork)
 }
 
 // remember updates what the state records about the list.
@@ -205,9 +205,9 @@ func (ev *Evaluation) remember(in *Input) {
 }
 
 func (ev *Evaluation) judgeBudgets(in *Input) bool {
-	return ev.checkLimit(ConditionAttemptsLeft, ev.State.Attempts, ev.attempts(in), ReasonMaxAttempts) &&
-		ev.checkLimit(ConditionProgressLeft, ev.State.Continuations, in.Limits.MaxWithoutProgress, ReasonWithoutProgress) &&
-		ev.checkLimit(ConditionTokensLeft, in.State.Tokens, in.Limits.TokenBudget, ReasonTokenBudget)
+	return ev.checkLimit(conditionAttemptsLeft, ev.State.Attempts, ev.attempts(in), ReasonMaxAttempts) &&
+		ev.checkLimit(conditionProgressLeft, ev.State.Continuations, in.Limits.MaxWithoutProgress, ReasonWithoutProgress) &&
+		ev.checkLimit(conditionTokensLeft, in.State.Tokens, in.Limits.TokenBudget, ReasonTokenBudget)
 }
 
 // attempts returns the limit of attempts in a row. If the list has changed, it clears
@@ -245,7 +245,7 @@ func one(attempts int) int {
 }
 
 // checkLimit is check for a limit of which used has been used.
-func (ev *Evaluation) checkLimit(c Condition, used, limit int, otherwise Reason) bool {
+func (ev *Evaluation) checkLimit(c condition, used, limit int, otherwise Reason) bool {
 	if ev.check(c, within(used, limit), otherwise) {
 		return true
 	}
@@ -264,11 +264,11 @@ func (ev *Evaluation) judgeInterval(in *Input) bool {
 		// wait for longer than one interval in all.
 		ev.Wait = max(0, min(in.Limits.MinInterval-in.Now.Sub(last), in.Limits.MinInterval-in.Waited))
 	}
-	return ev.check(ConditionIntervalElapsed, ev.Wait == 0, ReasonTooSoon)
+	return ev.check(conditionIntervalElapsed, ev.Wait == 0, ReasonTooSoon)
 }
 
 func (ev *Evaluation) judgeBackground(in *Input) bool {
-	if ev.check(ConditionNoBackground, !in.busy(), ReasonBackground) {
+	if ev.check(conditionNoBackground, !in.busy(), ReasonBackground) {
 		return true
 	}
 	ev.Awaited = in.Background.Unfinished

@@ -179,12 +179,14 @@ func TestConditionsAllHaveNamesOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for i := range len(continuation.Conditions{}) {
-		name := continuation.Condition(i).String() //nolint:gosec // an index of a small array
+		var c continuation.Conditions
+		c[i] = continuation.Met
+		name := c.String()
 		assert.Regexp(t, "^[a-z_]+$", name)
 		assert.False(t, seen[name], name)
 		seen[name] = true
 	}
-	assert.Equal(t, "unknown", (continuation.ConditionIntervalElapsed + 1).String())
+	assert.Len(t, seen, len(continuation.Conditions{}))
 }
 
 func TestConditionsString(t *testing.T) {
@@ -194,10 +196,11 @@ func TestConditionsString(t *testing.T) {
 	assert.Equal(t, "enabled in_scope unbroken !no_tool_calls", marksNotMet(continuation.ConditionNoToolCalls).String())
 }
 
-func TestMarkString(t *testing.T) {
+func TestConditionsOf(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, "not looked at", continuation.NotLookedAt.String())
-	assert.Equal(t, "met", continuation.Met.String())
-	assert.Equal(t, "not met", continuation.NotMet.String())
-	assert.Equal(t, "not looked at", continuation.Mark(9).String())
+	c := marksNotMet(continuation.ConditionNoToolCalls)
+	assert.Equal(t, continuation.Met, c.Of("in_scope"))
+	assert.Equal(t, continuation.NotMet, c.Of("no_tool_calls"))
+	assert.Equal(t, continuation.NotLookedAt, c.Of("active_todos"))
+	assert.PanicsWithValue(t, `carryon/continuation: there is no condition "todos"`, func() { c.Of("todos") })
 }

@@ -125,12 +125,18 @@ func (d *decider) refuse(reason continuation.Reason) {
 	d.judged()
 }
 
+// The conditions that need what the engine has to ask for.
+const (
+	listCondition       = "active_todos"
+	backgroundCondition = "no_background"
+)
+
 // afterList returns the state after an evaluation that ends the call's continuations.
 // It records what is new about the list, if the evaluation has looked at it, and judges
 // the last continuation by it.
 func (d *decider) afterList(s continuation.State, ev *continuation.Evaluation) continuation.State {
 	d.effect = session.Effect{}
-	if ev.Conditions[continuation.ConditionActiveTodos] == continuation.NotLookedAt || d.list.err != nil {
+	if ev.Conditions.Of(listCondition) == continuation.NotLookedAt || d.list.err != nil {
 		return s
 	}
 	s, d.effect = session.Judge(s, session.ObserveList(s, d.list.todos, d.list.origin.Written))
@@ -197,7 +203,7 @@ func (d *decider) gather(j *judgment) {
 	j.in.Scope, j.in.Now = d.listScope(j.in.Scope), d.env.mw.options.clock.Now()
 	d.putList(&j.in)
 	j.ev = d.env.evaluate(j.in)
-	if j.ev.Conditions[continuation.ConditionNoBackground] == continuation.Met && !d.list.backgroundKnown {
+	if j.ev.Conditions.Of(backgroundCondition) == continuation.Met && !d.list.backgroundKnown {
 		if !d.readBackground() {
 			d.list.turn = 0
 			j.ev = continuation.Evaluation{Reason: continuation.ReasonStore}
@@ -206,7 +212,7 @@ func (d *decider) gather(j *judgment) {
 		d.putList(&j.in)
 		j.ev = d.env.evaluate(j.in)
 	}
-	j.final = j.ev.Conditions[continuation.ConditionActiveTodos] == continuation.NotLookedAt
+	j.final = j.ev.Conditions.Of(listCondition) == continuation.NotLookedAt
 }
 
 // known puts into the input what is known without asking anybody.
@@ -272,7 +278,7 @@ func (d *decider) evaluateIn(s continuation.State, in *continuation.Input) conti
 	in.State, in.Settings, in.UserTurn = s, d.env.session.settingsOf(s), d.env.session.userTurn
 	in.State.Touched = s.Touched || d.env.hasWrittenList()
 	ev := d.env.evaluate(*in)
-	if ev.Conditions[continuation.ConditionNoBackground] == continuation.Met && !d.list.backgroundKnown {
+	if ev.Conditions.Of(backgroundCondition) == continuation.Met && !d.list.backgroundKnown {
 		return continuation.Evaluation{Reason: continuation.ReasonTodosNeeded} // the state has changed since the list was read
 	}
 	return ev

@@ -115,7 +115,7 @@ func TestEventsSayWhatHappened(t *testing.T) {
 		assert.True(t, decisions[0].Evaluation.Continue)
 		assert.Equal(t, continuation.ReasonSatisfied, decisions[0].Evaluation.Reason)
 		assert.Equal(t, 1, decisions[0].Evaluation.Attempt)
-		assert.Equal(t, continuation.Met, decisions[0].Evaluation.Conditions[continuation.ConditionIntervalElapsed])
+		assert.Equal(t, continuation.Met, decisions[0].Evaluation.Conditions.Of("interval_elapsed"))
 		assert.Equal(t, continuation.ReasonToolCalls, decisions[1].Evaluation.Reason)
 		assert.Equal(t, "enabled in_scope unbroken !no_tool_calls", decisions[1].Evaluation.Conditions.String())
 	})
