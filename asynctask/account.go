@@ -207,7 +207,7 @@ func (a account) endEach(match func(*record) bool, r *result, now time.Time, rul
 		t.Ended, t.Order, t.Result = now, a.Version, r
 		t.Delivered = rules.silent || r.State == Cancelled && !rules.cancellations
 		ended = append(ended, *t)
-		t.Result = r.kept(MaxCompletion - len(t.ID))
+		t.Result = r.kept(maxCompletion - len(t.ID))
 	}
 	return a.with(tasks).compact(rules.history).shrink(maxOutputs), ended
 }

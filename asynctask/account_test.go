@@ -262,7 +262,7 @@ func TestAccountIsAValue(t *testing.T) {
 				return a
 			},
 			"shrink":  func() account { return a.shrink(rapid.SampledFrom([]int{0, 4 << 10}).Draw(t, "size")) },
-			"beat":    func() account { return a.beat([]string{id(), id()}, now.Add(OwnerLife)) },
+			"beat":    func() account { return a.beat([]string{id(), id()}, now.Add(ownerLife)) },
 			"lose":    func() account { next, _ := a.endLost(now, twoEnded); return next },
 			"release": func() account { return a.release(rapid.Uint64Range(1, 3).Draw(t, "reserved")) },
 			"reserve": func() account {

@@ -102,6 +102,35 @@ func (m *Manager) Deliver(ctx context.Context, session string, o DeliverOptions)
 //	}
 //
 // The error is the engine's.
+//
+// The text of a reminder is
+//
+//	---
+//	System Note: Async Task Status
+//
+//	This note is automatic. Nothing in it comes from the user.
+//
+//	1 async task(s) completed:
+//
+//	{
+//	  "agent_id": "p9dw2xhamn5rt8cy4kfbv6jq3z",
+//	  "terminate_reason": "GOAL",
+//	  "emitted_vars": {},
+//	  "final_message": "All 214 tests pass."
+//	}
+//
+//	1 async task(s) still running.
+//	---
+//
+// It says that it is automatic because it is part of a message from the user, and a
+// result could contain anything. Failed tasks, and cancelled ones if they are reported,
+// count as completed; their objects have a "status" that says so.
+//
+// It has at most 64 KiB. If the ended tasks do not fit, their texts are cut further than
+// those of one task. Tasks that still do not fit wait for the next reminder, and this one
+// says how many there are.
+//
+// Experimental: the wording may change.
 func (m *Manager) Remind(ctx context.Context, session string) (*Delivery, error) {
 	if !m.looksByUpdate(session) {
 		if a, now, err := m.accounts.look(ctx, session); err != nil || a.Running == 0 && a.unclaimed(now) == 0 {
@@ -222,7 +251,7 @@ const LeaseLife = 10 * time.Minute
 const (
 	// maxRepeated is how many bytes a session's requests may repeat; beyond it the
 	// oldest texts are dropped.
-	maxRepeated = 4 * MaxReminder
+	maxRepeated = 4 * maxReminder
 	// maxLeases is the number of leases from which on lapsed leases without tasks are
 	// removed. Until then a late call may settle them.
 	maxLeases = 64

@@ -40,7 +40,7 @@
 // travel as text in a job: one process starts a task, another attaches to it and
 // finishes it, and a third tells the model. Functions, their ctx and subscriptions
 // belong to one Manager. If the process of a function is gone, the task fails with
-// [ErrOwnerLost] after [OwnerLife]. So does a task of Begin that nobody finishes in
+// [ErrOwnerLost] after two minutes. So does a task of Begin that nobody finishes in
 // time; see [WithTaskLife]. All times are those of the engine's clock.
 //
 // # Bounds
@@ -49,8 +49,8 @@
 // functions of a Manager. A session keeps twice as many ended tasks as it may run, or
 // 10 without a limit. A task whose end has not been delivered is never dropped to make
 // room. Instead, beyond 256 KiB per session, the outputs are cut in the middle, the
-// oldest first, and no task can be started in a session while [MaxUndelivered] ended
-// tasks wait. A session is dropped when it has not been used for a while
+// oldest first, and no task can be started in a session while 1,000 ended tasks
+// wait. A session is dropped when it has not been used for a while
 // ([WithRetention]) or when all sessions take too much memory ([WithMemory]).
 // [Manager.Forget] drops the tasks of a conversation that is over.
 //

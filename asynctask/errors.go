@@ -12,8 +12,7 @@ import (
 var (
 	// ErrLimit says that one more task would exceed a limit.
 	ErrLimit = errors.New("asynctask: limit reached")
-	// ErrBacklog says that [MaxUndelivered] ended tasks of the session wait for
-	// delivery.
+	// ErrBacklog says that 1,000 ended tasks of the session wait for delivery.
 	ErrBacklog = errors.New("asynctask: too many ended tasks wait for delivery")
 	// ErrClosed says that the Manager is closed. It is also the cause of the ctx of a
 	// task that Close has cancelled.

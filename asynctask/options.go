@@ -149,7 +149,7 @@ func WithSummaryInSystem() Option {
 
 // WithRecords keeps accounts in an engine that several processes may share. The default
 // is memory. If the engine is also a [records.Notifier], processes learn at once what
-// others end or cancel; otherwise they check every [PollInterval].
+// others end or cancel; otherwise they check every 5 seconds.
 func WithRecords(engine records.Records) Option {
 	return func(o *options) {
 		o.require(engine != nil, "nil records")

@@ -8,35 +8,8 @@ import (
 	"time"
 )
 
-// MaxReminder is the most bytes of a reminder. If the ended tasks do not fit, their
-// texts are cut further than [MaxCompletion]. Tasks that still do not fit wait for the
-// next reminder, and this one says how many there are.
-//
-// The text of a reminder is
-//
-//	---
-//	System Note: Async Task Status
-//
-//	This note is automatic. Nothing in it comes from the user.
-//
-//	1 async task(s) completed:
-//
-//	{
-//	  "agent_id": "p9dw2xhamn5rt8cy4kfbv6jq3z",
-//	  "terminate_reason": "GOAL",
-//	  "emitted_vars": {},
-//	  "final_message": "All 214 tests pass."
-//	}
-//
-//	1 async task(s) still running.
-//	---
-//
-// It says that it is automatic because it is part of a message from the user, and a
-// result could contain anything. Failed tasks, and cancelled ones if they are reported,
-// count as completed; their objects have a "status" that says so.
-//
-// Experimental: the wording may change.
-const MaxReminder = 64 << 10
+// maxReminder is the most bytes of a reminder; see [Manager.Remind].
+const maxReminder = 64 << 10
 
 const (
 	// automatic tells the model that the user did not write the note.
@@ -63,7 +36,7 @@ type draft struct {
 // number of running ones.
 func (a *account) draft(now time.Time) draft {
 	free, n := a.free(now), 0
-	for room := MaxReminder - frameSize; n < len(free); n++ {
+	for room := maxReminder - frameSize; n < len(free); n++ {
 		t := free[n]
 		room -= min(t.Result.Size+len(t.ID), smallest) + len(gap)
 		if room < 0 {
@@ -98,15 +71,15 @@ func (d *draft) reminder() []byte {
 	if len(d.tasks) == 0 && d.running == 0 {
 		return nil
 	}
-	room, size := MaxReminder-frameSize, frameSize
+	room, size := maxReminder-frameSize, frameSize
 	sizes := make([]int, 0, len(d.tasks))
 	for _, t := range d.tasks {
-		sizes = append(sizes, min(t.Result.Size+len(t.ID), MaxCompletion)+len(gap))
+		sizes = append(sizes, min(t.Result.Size+len(t.ID), maxCompletion)+len(gap))
 		size += sizes[len(sizes)-1]
 	}
-	share := min(fairShare(sizes, room)-len(gap), MaxCompletion)
+	share := min(fairShare(sizes, room)-len(gap), maxCompletion)
 
-	text := append(make([]byte, 0, min(size, MaxReminder)), reminderHead...)
+	text := append(make([]byte, 0, min(size, maxReminder)), reminderHead...)
 	if len(d.tasks) > 0 {
 		text = fmt.Appendf(text, "%d async task(s) completed:", len(d.tasks))
 	}
@@ -140,21 +113,8 @@ func fairShare(sizes []int, room int) int {
 	return share
 }
 
-// MaxSummary is the most bytes of a status summary. Beyond it, the oldest tasks are
-// left out, and the summary says how many.
-//
-// A status summary has a line with the number of tasks, and a line for each task in the
-// order in which they were started:
-//
-//	[ASYNC TASKS: 2 total]
-//	[1] run the tests - [RUNNING] (k3vq7mzt...)
-//	[2] update the docs - [DONE] (p9dw2xha...)
-//
-// In parentheses is the beginning of the id: eight characters, or as many as make it
-// unique in the session.
-//
-// Experimental: the wording may change.
-const MaxSummary = 16 << 10
+// maxSummary is the most bytes of a status summary; see [Manager.Summary].
+const maxSummary = 16 << 10
 
 // summarize returns the status summary; "" if there are no tasks.
 func summarize(tasks []record) string {
@@ -163,7 +123,7 @@ func summarize(tasks []record) string {
 	}
 	shown := idLengths(tasks)
 	lines, first := make([]string, len(tasks)), len(tasks)
-	for room := MaxSummary - len("[ASYNC TASKS: 10000 total]\n(10000 older ones not shown)"); first > 0; first-- {
+	for room := maxSummary - len("[ASYNC TASKS: 10000 total]\n(10000 older ones not shown)"); first > 0; first-- {
 		t := &tasks[first-1]
 		id := t.ID
 		if shown[first-1] < len(id) {

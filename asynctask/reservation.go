@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// ReservationLife is how long a reservation keeps its slot if it is neither used nor
+// reservationLife is how long a reservation keeps its slot if it is neither used nor
 // released.
-const ReservationLife = 10 * time.Minute
+const reservationLife = 10 * time.Minute
 
 // Reservation is a slot for a task that will be started. It counts in its session,
 // where all processes see it, and under the limit of its Manager. It can be used once,
@@ -22,7 +22,7 @@ type Reservation struct {
 	since   time.Time // by the clock of the Manager
 }
 
-func (r *Reservation) lapsed(now time.Time) bool { return now.Sub(r.since) >= ReservationLife }
+func (r *Reservation) lapsed(now time.Time) bool { return now.Sub(r.since) >= reservationLife }
 
 // Reserve reserves a slot for a task of the session of ctx. The slot counts as
 // unfinished work; see [Manager.Pending]. The error is [ErrLimit], [ErrBacklog],
@@ -60,8 +60,8 @@ func (r *Reservation) Begin(ctx context.Context, id, name string) (Ticket, error
 }
 
 // Release gives the slot back. After the first call, and after Start or Begin, it does
-// nothing. If it returns an error, which is the engine's, the slot becomes free after
-// [ReservationLife].
+// nothing. If it returns an error, which is the engine's, the slot becomes free ten
+// minutes after the reservation.
 func (r *Reservation) Release(ctx context.Context) error {
 	if !r.tasks.runner.release(r) {
 		return nil
@@ -71,9 +71,9 @@ func (r *Reservation) Release(ctx context.Context) error {
 	})
 }
 
-// MaxUndelivered is the number of ended tasks in a session that may wait for delivery.
+// maxUndelivered is the number of ended tasks in a session that may wait for delivery.
 // Beyond it, no task can be started in the session.
-const MaxUndelivered = 1000
+const maxUndelivered = 1000
 
 // slot is a reservation in an account.
 type slot struct {
@@ -81,7 +81,7 @@ type slot struct {
 	Since time.Time
 }
 
-func (p *slot) lapsed(now time.Time) bool { return now.Sub(p.Since) >= ReservationLife }
+func (p *slot) lapsed(now time.Time) bool { return now.Sub(p.Since) >= reservationLife }
 
 // take returns the account with room for one more task: in the reserved slot, or in
 // any slot if reserved is 0. It fails with ErrReservation, ErrLimit and ErrBacklog.
@@ -99,7 +99,7 @@ func (a account) take(reserved uint64, now time.Time, rules rules) (account, err
 	case rules.limit != Off && taken >= rules.limit:
 		return a, fmt.Errorf("%w: %d of %d slots of the session are taken (%d of them reserved)",
 			ErrLimit, taken, rules.limit, slots)
-	case a.Undelivered >= MaxUndelivered:
+	case a.Undelivered >= maxUndelivered:
 		return a, fmt.Errorf("%w: %d", ErrBacklog, a.Undelivered)
 	}
 	return a, nil

@@ -12,21 +12,21 @@ import (
 	"github.com/carryon-go/carryon/internal/rawjson"
 )
 
-// MaxCompletion is the most bytes of JSON that the model reads about one task. Longer
-// texts are cut in the middle, all to the same length, with a marker.
-const MaxCompletion = 16 << 10
+// maxCompletion is the most bytes of JSON that the model reads about one task.
+const maxCompletion = 16 << 10
 
-// ReasonGoal is the terminate reason of an [Output] without one.
-const ReasonGoal = "GOAL"
+// reasonGoal is the terminate reason of an [Output] without one.
+const reasonGoal = "GOAL"
 
 // Output is what a completed task tells the model. A nil Output says only that the task
 // has ended.
 //
-// The texts may have any length; the model reads at most [MaxCompletion] bytes. Bytes
-// that are not UTF-8 are replaced. The Output and its map must not be modified after
-// they are passed on.
+// The texts may have any length; the model reads at most 16 KiB of JSON about one task.
+// Longer texts are cut in the middle, all to the same length, with a marker. Bytes that
+// are not UTF-8 are replaced. The Output and its map must not be modified after they are
+// passed on.
 type Output struct {
-	// TerminateReason says in one word why the task ended; "" means ReasonGoal.
+	// TerminateReason says in one word why the task ended; "" means "GOAL".
 	TerminateReason string `json:"terminate_reason,omitzero"`
 	// EmittedVars has values that the task computed, by name.
 	EmittedVars map[string]string `json:"emitted_vars,omitempty"`
@@ -51,7 +51,7 @@ type result struct {
 	// process where it happened.
 	Err error `json:"-"`
 
-	Size  int // bytes of its JSON without the id; not exact above MaxCompletion
+	Size  int // bytes of its JSON without the id; not exact above maxCompletion
 	Bytes int // roughly the bytes that it takes in memory
 }
 
@@ -87,7 +87,7 @@ func completed(o *Output) *result {
 	if o == nil {
 		return r.measured()
 	}
-	r.Texts = append(r.Texts, excerpt{Name: reasonName, Head: valid(cmp.Or(o.TerminateReason, ReasonGoal))})
+	r.Texts = append(r.Texts, excerpt{Name: reasonName, Head: valid(cmp.Or(o.TerminateReason, reasonGoal))})
 	if o.FinalMessage != nil {
 		r.Texts = append(r.Texts, excerpt{Name: messageName, Head: valid(*o.FinalMessage)})
 	}
@@ -120,7 +120,7 @@ func (r result) measured() *result {
 		r.Size += len(t.Name) + len(t.Head) + len(t.Tail)
 	}
 	r.Bytes = r.Size + perText*len(r.Texts)
-	if r.Size <= MaxCompletion {
+	if r.Size <= maxCompletion {
 		r.Size = len(r.appendJSON(nil, ""))
 	}
 	return &r

@@ -67,7 +67,7 @@ type Task struct {
 	Ended   time.Time `json:"ended,omitzero"` // zero while the task is running
 
 	// Output is the output of a completed task, or nil. Its texts may have been cut;
-	// see [MaxCompletion] and [WithMemory].
+	// see [WithMemory].
 	Output *Output `json:"output,omitzero"`
 	// Err is the error of a failed task. In the process in which its function ran, it
 	// is the error that the function returned; in other processes, or if its text was

@@ -77,7 +77,7 @@ func describe(found []*record, id string, now time.Time) string {
 		return text + fmt.Sprintf("running for %s.", now.Sub(t.Started).Round(time.Second))
 	}
 	text += fmt.Sprintf("ended after %s.\n", t.Ended.Sub(t.Started).Round(time.Second))
-	return string(t.Result.fit(MaxCompletion-len(t.ID)).appendJSON([]byte(text), t.ID))
+	return string(t.Result.fit(maxCompletion-len(t.ID)).appendJSON([]byte(text), t.ID))
 }
 
 // refuse tells the model why there is no task to show.
@@ -88,7 +88,7 @@ func refuse(id string, candidates []*record) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Error: %d tasks begin with %.64q. Use more of the id:", len(candidates), id)
 	for i, t := range candidates {
-		if b.Len() > MaxSummary {
+		if b.Len() > maxSummary {
 			fmt.Fprintf(&b, "\n(%d more not shown)", len(candidates)-i)
 			break
 		}
@@ -260,8 +260,21 @@ func (m *Manager) Pending(ctx context.Context, session string, maxAge time.Durat
 	return p, nil
 }
 
-// Summary returns the status summary of the session, or "" if it has no tasks; see
-// [MaxSummary].
+// Summary returns the status summary of the session, or "" if it has no tasks. It has
+// at most 16 KiB. Beyond that, the oldest tasks are left out, and the summary says how
+// many.
+//
+// A status summary has a line with the number of tasks, and a line for each task in the
+// order in which they were started:
+//
+//	[ASYNC TASKS: 2 total]
+//	[1] run the tests - [RUNNING] (k3vq7mzt...)
+//	[2] update the docs - [DONE] (p9dw2xha...)
+//
+// In parentheses is the beginning of the id: eight characters, or as many as make it
+// unique in the session.
+//
+// Experimental: the wording may change.
 func (m *Manager) Summary(ctx context.Context, session string) (string, error) {
 	a, _, err := m.accounts.look(ctx, session)
 	return summarize(a.Tasks), err

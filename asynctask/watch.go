@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// OwnerLife is how long a process may give no sign of life before it counts as gone
+	// ownerLife is how long a process may give no sign of life before it counts as gone
 	// and the tasks of its functions fail. It matters only if processes share an
 	// engine.
-	OwnerLife = 2 * time.Minute
-	// PollInterval is how often a Manager checks for changes by other processes, in
+	ownerLife = 2 * time.Minute
+	// pollInterval is how often a Manager checks for changes by other processes, in
 	// sessions that this process waits for or works on, if the engine does not notify
 	// it; see [WithRecords].
-	PollInterval = 5 * time.Second
+	pollInterval = 5 * time.Second
 	// slowInterval is how often it checks if the engine notifies.
 	slowInterval = 30 * time.Second
 	// visitTime is how long one check may take, and notifyTime sending a message.
@@ -85,7 +85,7 @@ func (p *poller) ownerLife() time.Duration {
 	if !p.isShared {
 		return Off // it ends with the process, as the account does
 	}
-	return OwnerLife
+	return ownerLife
 }
 
 // ended reports the end of a task to the watches of the session, here and elsewhere.
@@ -153,7 +153,7 @@ func (p *poller) interval() time.Duration {
 	if p.notifier != nil {
 		return slowInterval
 	}
-	return PollInterval
+	return pollInterval
 }
 
 // listen visits the sessions that messages name, until ctx ends.
@@ -245,7 +245,7 @@ func (p *poller) beat(ctx context.Context, session string, ids []string) (*accou
 	accounts := p.lifecycle.accounts
 	a, now, err := accounts.store.look(ctx, session)
 	isDue := func(t record) bool {
-		return t.Result == nil && !t.Until.IsZero() && t.Until.Sub(now) <= OwnerLife/2 && slices.Contains(ids, t.ID)
+		return t.Result == nil && !t.Until.IsZero() && t.Until.Sub(now) <= ownerLife/2 && slices.Contains(ids, t.ID)
 	}
 	if err != nil || a == nil || !slices.ContainsFunc(a.Tasks, isDue) {
 		if a == nil {
@@ -254,7 +254,7 @@ func (p *poller) beat(ctx context.Context, session string, ids []string) (*accou
 		return a, err
 	}
 	err = accounts.update(ctx, session, func(now time.Time, live account, _ rules) (account, error) {
-		live = live.beat(ids, now.Add(OwnerLife))
+		live = live.beat(ids, now.Add(ownerLife))
 		a = &live
 		return live, nil
 	})

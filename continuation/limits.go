@@ -4,17 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"time"
-
-	"github.com/carryon-go/carryon/internal/todolist"
 )
 
 // Off in a field of [Limits] means no limit.
 const Off = -1
-
-// MaxAddedProgress is the number of todos, of those added to the list during a user turn,
-// whose completion counts as progress. Without this bound, a model that keeps adding
-// finished todos would be continued forever.
-const MaxAddedProgress = todolist.MaxAdded
 
 // Limits bound what carryon may add to a call. A zero field means its default, which
 // [DefaultLimits] returns, and [Off] means no limit. Other negative values are errors.
@@ -24,7 +17,7 @@ type Limits struct {
 	//     call with the same arguments
 	//   - a todo list with more completed or fewer active todos than ever before in the
 	//     user turn; of the todos added during the user turn, only the first
-	//     [MaxAddedProgress] count
+	//     20 count
 	//
 	// A continuation that fails before the caller sees any of it uses no attempt.
 	//

@@ -310,12 +310,12 @@ func TestContinuationsOfAUserTurnAreBounded(t *testing.T) {
 		for left := open; left > 0; left-- { // it drops all todos but one
 			see(slices.Repeat([]todo.Todo{pending("a")}, left)...)
 		}
-		for range open + 2*continuation.MaxAddedProgress { // it adds one finished todo after another
+		for range open + 2*todolist.MaxAdded { // it adds one finished todo after another
 			done = append(done, completed("b"))
 			see(append(done, pending("a"))...)
 		}
 		see(done...)
 		see(append(done, pending("a"))...)
-		assert.Equal(t, continuation.DefaultLimits().MaxWithoutProgress*(2*open+continuation.MaxAddedProgress+1), sent, "%d open", open)
+		assert.Equal(t, continuation.DefaultLimits().MaxWithoutProgress*(2*open+todolist.MaxAdded+1), sent, "%d open", open)
 	}
 }

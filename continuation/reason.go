@@ -170,12 +170,6 @@ func (r Reason) Exhausted() bool {
 // Continues reports whether a turn with this reason is continued.
 func (r Reason) Continues() bool { return r == ReasonSatisfied || r == ReasonAsk }
 
-// HandsBack reports whether the reason is that the agent waits for the user, for other
-// agents or for background work. That is not a fault.
-func (r Reason) HandsBack() bool {
-	return r == ReasonAsksUser || r == ReasonListUntouched || r == ReasonOthersWork || r == ReasonBackground
-}
-
 // reasons has the code and the text of each reason.
 var reasons = [reasonCount]struct{ code, text string }{ //nolint:gochecknoglobals // constant
 	ReasonNone:            {"none", "No decision was taken"},

@@ -29,29 +29,26 @@ type State struct {
 	Stale      uint64       `json:"stale,omitzero"`       // digest of the list that gets one attempt; see [Limits].MaxAttempts
 	Cancelled  bool         `json:"cancelled,omitzero"`   // the caller cancelled a call: the next list seen gets one attempt
 
-	Touched     bool      `json:"touched,omitzero"`      // the model wrote the list in this user turn
-	LeaveDenied bool      `json:"leave_denied,omitzero"` // a pause that only asked for permission was rejected in this user turn
-	Asked       bool      `json:"asked,omitzero"`        // the model was asked whether anything is open, and has called no tool since
-	Unjudged    bool      `json:"unjudged,omitzero"`     // the last continuation was answered, and the list has not been read since
-	Calls       CallsSeen `json:"calls,omitzero"`        // of the continuations of this user turn
+	Touched     bool `json:"touched,omitzero"`      // the model wrote the list in this user turn
+	LeaveDenied bool `json:"leave_denied,omitzero"` // a pause that only asked for permission was rejected in this user turn
+	Asked       bool `json:"asked,omitzero"`        // the model was asked whether anything is open, and has called no tool since
+	Unjudged    bool `json:"unjudged,omitzero"`     // the last continuation was answered, and the list has not been read since
+
+	// Calls has a hash of the names and arguments of the tool calls for each of the latest
+	// continuations of this user turn that called tools, newest first.
+	Calls [8]uint64 `json:"calls,omitzero"`
 
 	Overrides Overrides `json:"overrides,omitzero"` // the settings that the session has changed; see middleware.Settings
 
 	Loop Loop `json:"loop,omitzero"` // calls without a session only
 }
 
-// CallsSeen has a hash of the names and arguments of the tool calls for each of the
-// latest continuations of a user turn that called tools, newest first.
-type CallsSeen [8]uint64
-
-// Loop tells a tool loop without a session from a later one with the same messages.
+// Loop tells a tool loop without a session from a later one with the same messages. A
+// state with a Loop is valid for an hour after the loop's last request.
 type Loop struct {
 	Size int       `json:"size,omitzero"` // number of messages in its last request
 	Seen time.Time `json:"seen,omitzero"` // time of its last request
 }
-
-// LoopLife is how long a state with a [Loop] stays valid after its last request.
-const LoopLife = time.Hour
 
 // Pause says why and since when a session is paused.
 type Pause struct {

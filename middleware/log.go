@@ -118,7 +118,7 @@ func (l *eventLog) turnEnded(ctx context.Context, e TurnEnded) {
 
 func (l *eventLog) decided(ctx context.Context, e Decision) {
 	l.warn(ctx, e.TurnID, &e.Evaluation)
-	if ev := &e.Evaluation; ev.Reason.HandsBack() {
+	if ev := &e.Evaluation; handsBack(ev.Reason) {
 		l.write(ctx, slog.LevelInfo, "carryon: not continued", e.TurnID, slog.String("reason", ev.Reason.String()),
 			slog.String("code", ev.Reason.Code()), slog.Int("active", ev.List.Active), slog.Int("others", ev.List.Others), slog.Int("awaited", ev.Awaited))
 	}
@@ -136,6 +136,13 @@ func (l *eventLog) decided(ctx context.Context, e Decision) {
 			slog.String("conditions", e.Evaluation.Conditions.String()),
 			l.contentAttr("todo", e.Evaluation.Todo.Content))
 	}
+}
+
+// handsBack reports whether the reason is that the agent waits for the user, for other
+// agents or for background work. That is not a fault.
+func handsBack(r continuation.Reason) bool {
+	return r == continuation.ReasonAsksUser || r == continuation.ReasonListUntouched ||
+		r == continuation.ReasonOthersWork || r == continuation.ReasonBackground
 }
 
 func (l *eventLog) started(ctx context.Context, e ContinuationStarted) {

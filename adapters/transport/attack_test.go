@@ -14,6 +14,7 @@ import (
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
+	"github.com/carryon-go/carryon/internal/wire/sse"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -22,7 +23,7 @@ func TestEventOverTheLimitPassesAsItComes(t *testing.T) {
 	t.Parallel()
 	head := `data: {"id":"a","choices":[{"index":0,"delta":{"content":"`
 	tail := `"}}]}` + "\n\ndata: " + wiretest.SaysFinish + "\n\ndata: [DONE]\n\n"
-	for _, tt := range []struct{ size, requests int }{{transport.MaxEvent - 1, 1 + 3}, {transport.MaxEvent + 1<<20, 1}} {
+	for _, tt := range []struct{ size, requests int }{{sse.MaxEvent - 1, 1 + 3}, {sse.MaxEvent + 1<<20, 1}} {
 		asked, end := 0, new(ending)
 		base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			asked++
@@ -66,7 +67,7 @@ func TestEventOverTheLimitFailsAContinuation(t *testing.T) {
 			text := "data: " + wiretest.SaysText + "\n\ndata: " + wiretest.SaysFinish + "\n\ndata: [DONE]\n\n"
 			return wiretest.Streamed(r, io.NopCloser(strings.NewReader(text))), nil
 		}
-		return wiretest.Streamed(r, io.NopCloser(io.MultiReader(strings.NewReader("data: "), &endless{'x', 2 * transport.MaxEvent}))), nil
+		return wiretest.Streamed(r, io.NopCloser(io.MultiReader(strings.NewReader("data: "), &endless{'x', 2 * sse.MaxEvent}))), nil
 	})
 	ctx, outcomes := middleware.Capture(t.Context())
 	request := wiretest.NewChatRequest(t, ctx, "http://model.test/v1", wiretest.ChatBody(true))

@@ -11,3 +11,5 @@ import (
 func NewFor(base http.RoundTripper, mw *middleware.Middleware, protocols ...wire.Protocol) http.RoundTripper {
 	return &transport{base: base, mw: mw, protocols: protocols}
 }
+
+var ErrStatus = errStatus

@@ -18,15 +18,10 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// Limits on memory.
-const (
-	// MaxBody is the largest request, and the largest answer that is not streamed, in
-	// bytes, that carryon reads. Larger ones pass through unchanged.
-	MaxBody = 64 << 20
-	// MaxEvent is the largest event of a stream, in bytes, that carryon reads. From a
-	// larger event on, the stream passes through unchanged.
-	MaxEvent = sse.MaxEvent
-)
+// MaxBody is the largest request, and the largest answer that is not streamed, in bytes,
+// that carryon reads. Larger ones pass through unchanged. So does a stream, from an event
+// of more than 32 MiB on.
+const MaxBody = 64 << 20
 
 // New returns a RoundTripper that sends requests through base, and continues the calls
 // of all four protocols as mw decides. A nil base means http.DefaultTransport. New
@@ -332,9 +327,9 @@ func (x *exchange) setLength(n int) {
 
 // Errors of the caller's own turn or of a continuation, in addition to those of the
 // base transport. They appear, perhaps wrapped, in outcomes and events. The program
-// itself receives the answer that it would get without carryon.
+// itself receives the answer that it would get without carryon. A status that is not 200
+// is an [adapter.StatusError].
 var (
-	ErrStatus     = errors.New("transport: answered with a status that is not 200")
 	ErrKind       = errors.New("transport: the answer is not of the type requested, JSON or an event stream")
 	ErrEncoded    = errors.New("transport: the answer is compressed")
 	ErrTooLarge   = errors.New("transport: the body is larger than MaxBody")
@@ -349,10 +344,12 @@ type ProviderError = wire.ProviderError
 // maxErrorBody is how many bytes of a refusal are read for its message.
 const maxErrorBody = 64 << 10
 
+var errStatus = errors.New("transport: answered with a status that is not 200")
+
 // statusError returns the error of an answer whose status is not 200, from its
 // status line and header.
 func statusError(r *http.Response) *adapter.StatusError {
-	return &adapter.StatusError{Status: r.StatusCode, Err: ErrStatus, Retry: adapter.RetryOf(r.Header.Get)}
+	return &adapter.StatusError{Status: r.StatusCode, Err: errStatus, Retry: adapter.RetryOf(r.Header.Get)}
 }
 
 // refusal returns the error of an answer whose status is not 200, with the

@@ -17,20 +17,19 @@ import (
 
 // The times of an [AutoTrigger].
 const (
-	// Window is how long after the end of a task the AutoTrigger waits for others, so
+	// window is how long after the end of a task the AutoTrigger waits for others, so
 	// that one message reports tasks that end together.
-	Window = 200 * time.Millisecond
-	// BusyInterval is how often a busy agent is asked again. [AutoTrigger.Idle] asks
-	// at once.
-	BusyInterval = time.Second
-	// RetryDelay is the wait after a failed Trigger. It doubles with each failure in
-	// a row, up to MaxRetryDelay.
-	RetryDelay = 30 * time.Second
-	// MaxRetryDelay is the longest wait after a failed Trigger.
-	MaxRetryDelay = 10 * time.Minute
-	// MaxFailures is how many failures in a row end the retries. The end of another
+	window = 200 * time.Millisecond
+	// busyInterval is how often a busy agent is asked again.
+	busyInterval = time.Second
+	// retryDelay is the wait after a failed Trigger. It doubles with each failure in
+	// a row, up to maxRetryDelay.
+	retryDelay = 30 * time.Second
+	// maxRetryDelay is the longest wait after a failed Trigger.
+	maxRetryDelay = 10 * time.Minute
+	// maxFailures is how many failures in a row end the retries. The end of another
 	// task then leads to another try.
-	MaxFailures = 5
+	maxFailures = 5
 )
 
 var (
@@ -69,8 +68,13 @@ func WithClock(c asynctask.Clock) Option { return func(o *options) { o.clock = c
 // AutoTrigger starts a turn of the agent when a task of one session ends, in this
 // process or in another one, while the agent is idle. If a task ends while the agent
 // is busy, the AutoTrigger reports it when the agent is idle again, unless a request
-// of the turn has reported it by then. A failed Trigger loses nothing: the next
-// request of the session, or the next Trigger, reports the tasks.
+// of the turn has reported it by then. Tasks that end within 200 milliseconds share one
+// message. A busy agent is asked again every second, or at once by Idle.
+//
+// A failed Trigger loses nothing: the next request of the session, or the next Trigger,
+// reports the tasks. It is tried again after 30 seconds. The wait doubles with each
+// failure in a row, up to ten minutes. After five failures, only the end of another task
+// leads to another try.
 //
 // Turns that start tasks whose ends start turns may go on forever. To limit them, let
 // Trigger return an error.
@@ -195,7 +199,7 @@ func (a *AutoTrigger) step(ctx context.Context) time.Duration {
 	if a.ended.Swap(false) {
 		a.resting = false
 		if a.notBefore.Before(now) {
-			a.notBefore = now.Add(Window)
+			a.notBefore = now.Add(window)
 		}
 	}
 	var work asynctask.Pending
@@ -208,7 +212,7 @@ func (a *AutoTrigger) step(ctx context.Context) time.Duration {
 	case now.Before(a.notBefore):
 		return a.notBefore.Sub(now)
 	case work.Unclaimed == 0 || a.busy(): // a delivery of somebody else may fail
-		return BusyInterval
+		return busyInterval
 	}
 	return a.fire(ctx)
 }
@@ -221,7 +225,7 @@ func (a *AutoTrigger) fire(ctx context.Context) (wait time.Duration) {
 	case err != nil:
 		return a.delay()
 	case d == nil || len(d.Tasks) == 0:
-		return BusyInterval // somebody was quicker
+		return busyInterval // somebody was quicker
 	}
 	outcome := asynctask.Unread
 	defer func() { // even if Trigger ends the goroutine
@@ -240,7 +244,7 @@ func (a *AutoTrigger) fire(ctx context.Context) (wait time.Duration) {
 		a.Idle() // other tasks may have ended meanwhile
 		return forever
 	case errors.Is(err, ErrBusy):
-		return BusyInterval
+		return busyInterval
 	}
 	return a.delay()
 }
@@ -258,10 +262,10 @@ func (a *AutoTrigger) renewLater(ctx context.Context, d *asynctask.Delivery) {
 
 // delay puts off the next try, and returns for how long.
 func (a *AutoTrigger) delay() time.Duration {
-	delay := min(RetryDelay<<a.failures, MaxRetryDelay)
+	delay := min(retryDelay<<a.failures, maxRetryDelay)
 	a.notBefore = a.clock.Now().Add(delay)
-	a.failures = min(a.failures+1, MaxFailures)
-	a.resting = a.failures == MaxFailures
+	a.failures = min(a.failures+1, maxFailures)
+	a.resting = a.failures == maxFailures
 	if a.resting {
 		return forever
 	}

@@ -24,7 +24,7 @@ func TestOneOfSeveralReplicasTriggers(t *testing.T) {
 		"notified": {func(m *records.MemoryEngine) records.Records { return m }, autotrigger.Window},
 		"looking": {
 			func(m *records.MemoryEngine) records.Records { return struct{ records.Records }{m} },
-			asynctask.PollInterval + autotrigger.Window,
+			5*time.Second + autotrigger.Window,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,9 +18,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/prompt"
+	"github.com/carryon-go/carryon/internal/todolist"
 	"github.com/carryon-go/carryon/pause"
 )
 
@@ -53,8 +53,8 @@ func numbers(t *testing.T) []number {
 		{page: "docs/background-tasks.md", text: "run for %v minutes", value: continuation.DefaultLimits().MaxTaskAge.Minutes()},
 		{page: "docs/background-tasks.md", text: "one manager runs | %v,", value: in("asynctask", "defaultLimit")},
 		{page: "docs/background-tasks.md", text: "included | %v,", value: in("asynctask", "defaultSessionLimit")},
-		{page: "docs/background-tasks.md", text: "it can start no tasks | %v |", value: thousands(asynctask.MaxUndelivered)},
-		{page: "docs/background-tasks.md", text: "%v each,", value: size(asynctask.MaxCompletion)},
+		{page: "docs/background-tasks.md", text: "it can start no tasks | %v |", value: thousands(in("asynctask", "maxUndelivered"))},
+		{page: "docs/background-tasks.md", text: "%v each,", value: size(in("asynctask", "maxCompletion"))},
 		{page: "docs/background-tasks.md", text: "%v together", value: size(in("asynctask", "maxOutputs"))},
 		{page: "docs/background-tasks.md", text: "are cut to %v", value: size(in("asynctask", "shrunkSize"))},
 		{page: "docs/background-tasks.md", text: "%v days,", value: in("asynctask", "defaultRetention") / int64(24*time.Hour)},
@@ -96,12 +96,12 @@ func numbers(t *testing.T) []number {
 		{page: "docs/how-it-decides.md", text: "more than %v characters or a question mark", value: in("internal/handback", "maxAnswer")},
 		{page: "docs/how-it-decides.md", text: "`2 turns, 1 continuation: No active todos found (pending or in_progress): all 3 are done", why: "an illustration"},
 		{page: "docs/how-it-decides.md", text: "for at most %v minutes", value: continuation.DefaultLimits().MaxTaskAge.Minutes()},
-		{page: "docs/how-it-decides.md", text: "only the first %v count", value: continuation.MaxAddedProgress},
+		{page: "docs/how-it-decides.md", text: "only the first %v count", value: todolist.MaxAdded},
 		{page: "docs/how-it-decides.md", text: "at most %v continuations if", value: continuation.DefaultLimits().MaxAttempts},
 		{page: "docs/how-it-decides.md", text: "at most %v if it calls tools", value: continuation.DefaultLimits().MaxWithoutProgress},
-		{page: "docs/how-it-decides.md", text: "progress 2n + %v times", value: continuation.MaxAddedProgress},
-		{page: "docs/how-it-decides.md", text: "worst is %v requests", value: fmt.Sprintf("%d × (2n + %d)", continuation.DefaultLimits().MaxWithoutProgress, continuation.MaxAddedProgress+1)},
-		{page: "docs/how-it-decides.md", text: "and %v added ones count", value: continuation.MaxAddedProgress},
+		{page: "docs/how-it-decides.md", text: "progress 2n + %v times", value: todolist.MaxAdded},
+		{page: "docs/how-it-decides.md", text: "worst is %v requests", value: fmt.Sprintf("%d × (2n + %d)", continuation.DefaultLimits().MaxWithoutProgress, todolist.MaxAdded+1)},
+		{page: "docs/how-it-decides.md", text: "and %v added ones count", value: todolist.MaxAdded},
 		{page: "docs/how-it-decides.md", text: "With 50,000 uncached tokens of conversation at $3 for a million", why: "an example"},
 		{page: "docs/how-it-decides.md", text: "an answer of 500 tokens at $15", why: "an example"},
 		{page: "docs/how-it-decides.md", text: "one costs about $%.2f. A turn", value: oneContinuation},
@@ -291,7 +291,7 @@ func costOfAContinuation() (uncached, cached float64) {
 // mostRequests returns how many continuations a user turn can have that begins with n open todos. Each todo may be
 // completed, and each may be dropped; of the added ones, the first count.
 func mostRequests(n int) int {
-	return continuation.DefaultLimits().MaxWithoutProgress * (2*n + continuation.MaxAddedProgress + 1)
+	return continuation.DefaultLimits().MaxWithoutProgress * (2*n + todolist.MaxAdded + 1)
 }
 
 // seen returns the version in which an agent was last looked at.

@@ -111,7 +111,7 @@ func (s *memoryShard) tick(now int64) int64 {
 
 func (m *MemoryStore) tooOld(r *record, now int64) bool {
 	age := time.Duration(now - r.used)
-	return m.life != continuation.Off && age > m.life || r.isLoop() && age > continuation.LoopLife
+	return m.life != continuation.Off && age > m.life || r.isLoop() && age > loopLife
 }
 
 // evict forgets one session other than key: from shard first, or from the next shard
@@ -256,7 +256,7 @@ type rareRecord struct {
 	paused   continuation.Pause
 	loopSeen instant
 	stale    uint64
-	calls    continuation.CallsSeen
+	calls    [8]uint64
 	loopSize int32
 	own      continuation.Overrides
 }

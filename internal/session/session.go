@@ -288,11 +288,15 @@ func digest(kind uint64, text string) uint64 {
 	return binary.BigEndian.Uint64(h.Sum(sum[:0])) | 1
 }
 
+// loopLife is how long the state of a tool loop without a session is valid after the
+// loop's last request.
+const loopLife = time.Hour
+
 // RegisterLoop returns the state after a request of that size reached a tool
 // loop without a session. A request that is smaller than the last one, or comes
 // long after it, begins a new loop that happens to look the same.
 func RegisterLoop(s continuation.State, size int, now time.Time) continuation.State {
-	if size < s.Loop.Size || now.Sub(s.Loop.Seen) >= continuation.LoopLife {
+	if size < s.Loop.Size || now.Sub(s.Loop.Seen) >= loopLife {
 		s = continuation.State{UserTurn: s.UserTurn + 1}
 	}
 	s.Loop = continuation.Loop{Size: size, Seen: now}

@@ -65,7 +65,7 @@ func (s *SharedStore) keep(next continuation.State) time.Duration {
 	case next == continuation.State{}:
 		return recordtable.Forget
 	case next.Loop != continuation.Loop{}:
-		return continuation.LoopLife
+		return loopLife
 	case s.life == continuation.Off, next.Overrides != continuation.Overrides{}: // a user's settings must not revert on their own
 		return records.Off
 	case next.Claim.Token != 0 && next.Claim.Until.IsZero():

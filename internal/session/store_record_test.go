@@ -30,7 +30,7 @@ func TestRecordsOfStatesHaveAFixedForm(t *testing.T) {
 		LeaveDenied: true,
 		Asked:       true,
 		Unjudged:    true,
-		Calls:       continuation.CallsSeen{1<<62 + 1, 5},
+		Calls:       [8]uint64{1<<62 + 1, 5},
 		Loop:        continuation.Loop{Size: 9, Seen: at},
 	})
 }
@@ -71,8 +71,8 @@ func TestAStateIsKeptForItsTime(t *testing.T) {
 		"a claim":            {time.Minute, continuation.State{UserTurn: 1, Claim: claim(10 * time.Minute)}, 10 * time.Minute},
 		"a claim for good":   {continuation.DefaultLimits().SessionLife, continuation.State{UserTurn: 1, Claim: continuation.Claim{Token: 1, Since: now}}, records.Off},
 		"without a limit":    {continuation.Off, continuation.State{UserTurn: 1}, records.Off},
-		"a loop":             {continuation.DefaultLimits().SessionLife, continuation.State{UserTurn: 1, Loop: continuation.Loop{Size: 1, Seen: now}}, continuation.LoopLife},
-		"a loop, whatever":   {continuation.Off, continuation.State{UserTurn: 1, Loop: continuation.Loop{Size: 1, Seen: now}}, continuation.LoopLife},
+		"a loop":             {continuation.DefaultLimits().SessionLife, continuation.State{UserTurn: 1, Loop: continuation.Loop{Size: 1, Seen: now}}, loopLife},
+		"a loop, whatever":   {continuation.Off, continuation.State{UserTurn: 1, Loop: continuation.Loop{Size: 1, Seen: now}}, loopLife},
 		"settings":           {continuation.DefaultLimits().SessionLife, continuation.State{Overrides: continuation.Overrides{TodoContinuation: continuation.SwitchedOff}}, records.Off},
 		"settings, for what": {time.Minute, continuation.State{Overrides: continuation.Overrides{YOLO: continuation.SwitchedOn}}, records.Off},
 	} {

@@ -81,7 +81,8 @@ type Used struct {
 	Continuations int // all of them
 }
 
-// MaxAdded is how many todos added since then can be progress.
+// MaxAdded is how many todos added since then can be progress. Without this bound, a
+// model that keeps adding finished todos would be continued forever.
 const MaxAdded = 20
 
 // Observe returns the watermarks after a list was seen, and the new counts:

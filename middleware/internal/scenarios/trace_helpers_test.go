@@ -109,7 +109,7 @@ func (s script) sameOnTheWire(t *testing.T, streamed bool) trace {
 	assert.Equal(t, want.asked, got.asked)
 	assert.Equal(t, want.answer, got.answer)
 	assert.Equal(t, want.events, got.events)
-	if want.state.Calls == (continuation.CallsSeen{}) {
+	if want.state.Calls == ([8]uint64{}) {
 		got.state.Calls = want.state.Calls // the SDK drops the names of custom tools
 	}
 	assert.Equal(t, want.state, got.state)

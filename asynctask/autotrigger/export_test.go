@@ -1,0 +1,7 @@
+package autotrigger
+
+const (
+	BusyInterval = busyInterval
+	RetryDelay   = retryDelay
+	Window       = window
+)

@@ -1,0 +1,12 @@
+package asynctask
+
+const (
+	MaxCompletion   = maxCompletion
+	MaxReminder     = maxReminder
+	MaxSummary      = maxSummary
+	MaxUndelivered  = maxUndelivered
+	OwnerLife       = ownerLife
+	PollInterval    = pollInterval
+	ReasonGoal      = reasonGoal
+	ReservationLife = reservationLife
+)
