@@ -48,7 +48,7 @@ func (r *reporter) continuationStarted(ctx context.Context, e middleware.Continu
 }
 
 func (r *reporter) continuationEnded(ctx context.Context, e middleware.ContinuationEnded) {
-	r.instruments.continuations.Add(ctx, 1, metric.WithAttributes(result.String(string(e.Result))))
+	r.instruments.continuationEnded(ctx, &e)
 }
 
 func (r *reporter) todosRead(ctx context.Context, e middleware.TodosRead) {

@@ -21,6 +21,7 @@ type instruments struct {
 	failures                                metric.Int64Counter
 	resumed, finished, unwanted, unsent     metric.Int64Counter
 	spent, estimate                         metric.Int64Counter // tokens of continuations, by what they cost
+	questions, questionTokens               metric.Int64Counter
 	open                                    metric.Int64UpDownCounter
 	join, wait, todos, store                metric.Float64Histogram
 	turnDuration, timeToFirstChunk          metric.Float64Histogram // nil unless asked for
@@ -50,21 +51,23 @@ func (m *maker) histogram(name, description string) metric.Float64Histogram {
 func newInstruments(o *options) *instruments {
 	m := &maker{meter: o.meters.Meter(scope)}
 	i := &instruments{
-		calls:         m.counter("carryon.calls", "{call}", "Calls, by why they were not continued any further"),
-		continuations: m.counter("carryon.continuations", "{continuation}", "Requests that carryon added, by result"),
-		decisions:     m.counter("carryon.decisions", "{decision}", "Decisions, by reason"),
-		tokens:        m.counter("carryon.tokens", "{token}", "Tokens, by kind of turn"),
-		pauses:        m.counter("carryon.pauses", "{pause}", "Pauses by the model"),
-		rejected:      m.counter("carryon.pauses.rejected", "{pause}", "Pauses whose reason was rejected"),
-		exhausted:     m.counter("carryon.exhausted", "{call}", "Calls that used up a budget, by which"),
-		delivered:     m.counter("carryon.tasks.delivered", "{task}", "Background tasks whose end the model was told"),
-		resumed:       m.counter("carryon.stalls.resumed", "{stall}", "Continuations after which the todo list made progress in the same user turn"),
-		finished:      m.counter("carryon.todos.finished", "{todo}", "Todos completed after those continuations"),
-		unwanted:      m.counter("carryon.continuations.unwanted", "{continuation}", "Continuations that led to no progress, by what became of them"),
-		unsent:        m.counter("carryon.continuations.unsent", "{continuation}", "Continuations that were not sent because of a dry run or a holdout"),
-		spent:         m.counter("carryon.continuation.tokens", "{token}", "Tokens of continuations, by what they cost"),
-		estimate:      m.counter("carryon.unsent.tokens", "{token}", "Tokens that the continuations that were not sent would have used, estimated"),
-		failures:      m.counter("carryon.failures", "{failure}", "Failures that did not cost the caller its answer, by what failed"),
+		calls:          m.counter("carryon.calls", "{call}", "Calls, by why they were not continued any further"),
+		continuations:  m.counter("carryon.continuations", "{continuation}", "Requests that carryon added, by result"),
+		decisions:      m.counter("carryon.decisions", "{decision}", "Decisions, by reason"),
+		tokens:         m.counter("carryon.tokens", "{token}", "Tokens, by kind of turn"),
+		pauses:         m.counter("carryon.pauses", "{pause}", "Pauses by the model"),
+		rejected:       m.counter("carryon.pauses.rejected", "{pause}", "Pauses whose reason was rejected"),
+		exhausted:      m.counter("carryon.exhausted", "{call}", "Calls that used up a budget, by which"),
+		delivered:      m.counter("carryon.tasks.delivered", "{task}", "Background tasks whose end the model was told"),
+		resumed:        m.counter("carryon.stalls.resumed", "{stall}", "Continuations after which the todo list made progress in the same user turn"),
+		finished:       m.counter("carryon.todos.finished", "{todo}", "Todos completed after those continuations"),
+		unwanted:       m.counter("carryon.continuations.unwanted", "{continuation}", "Continuations that led to no progress, by what became of them"),
+		unsent:         m.counter("carryon.continuations.unsent", "{continuation}", "Continuations that were not sent because of a dry run or a holdout"),
+		spent:          m.counter("carryon.continuation.tokens", "{token}", "Tokens of continuations, by what they cost"),
+		questions:      m.counter("carryon.questions", "{question}", "Continuations that asked whether anything is open, by result"),
+		estimate:       m.counter("carryon.unsent.tokens", "{token}", "Tokens that the continuations that were not sent would have used, estimated"),
+		questionTokens: m.counter("carryon.question.tokens", "{token}", "Tokens of those questions, by what they cost"),
+		failures:       m.counter("carryon.failures", "{failure}", "Failures that did not cost the caller its answer, by what failed"),
 		join: m.histogram("carryon.join.duration",
 			"How long a stream stood still before a continuation: from the finish of a turn to the first chunk of the next"),
 		wait:  m.histogram("carryon.wait.duration", "Waits before a continuation, to keep the interval"),
@@ -99,11 +102,12 @@ func (i *instruments) begin() {
 		middleware.ResultInterrupted,
 	} {
 		i.continuations.Add(ctx, 0, metric.WithAttributes(result.String(string(r))))
+		i.questions.Add(ctx, 0, metric.WithAttributes(result.String(string(r))))
 	}
 	i.failures.Add(ctx, 0, metric.WithAttributes(operation.String(string(middleware.OpContinuation))))
 	i.openCalls(ctx, true, 0)
 	i.openCalls(ctx, false, 0)
-	for _, count := range i.worthCounts(&middleware.Worth{}) {
+	for _, count := range append(i.worthCounts(&middleware.Worth{}), tokenCounts(i.questionTokens, middleware.Tokens{})...) {
 		count.add(ctx)
 	}
 }
@@ -157,13 +161,13 @@ func (i *instruments) callEnded(ctx context.Context, e *middleware.CallEnded) {
 	}
 	i.calls.Add(ctx, 1, sets[e.Outcome.Reason]...)
 	if w := &e.Outcome.Worth; *w != (middleware.Worth{}) {
-		i.addWorth(ctx, w)
+		addCounts(ctx, i.worthCounts(w))
 	}
 }
 
-// addWorth counts what continuations were worth.
-func (i *instruments) addWorth(ctx context.Context, w *middleware.Worth) {
-	for _, count := range i.worthCounts(w) {
+// addCounts adds the counts that are not 0.
+func addCounts(ctx context.Context, counts []count) {
+	for _, count := range counts {
 		if count.n > 0 {
 			count.add(ctx)
 		}
@@ -187,19 +191,36 @@ func (c *count) add(ctx context.Context) {
 
 // worthCounts returns what continuations were worth, in counts.
 func (i *instruments) worthCounts(w *middleware.Worth) []count {
-	return []count{
+	return append(tokenCounts(i.spent, w.Tokens), []count{
 		{i.resumed, w.Resumed, attribute.KeyValue{}},
 		{i.finished, w.Finished, attribute.KeyValue{}},
 		{i.unwanted, w.Paused, result.String("paused")},
 		{i.unwanted, w.Repeated, result.String("repeated")},
 		{i.unwanted, w.NoProgress, result.String("no_progress")},
 		{i.unsent, w.Unsent, attribute.KeyValue{}},
-		{i.spent, w.Tokens.Input, tokenType.String("input")},
-		{i.spent, w.Tokens.Cached, tokenType.String("cached")},
-		{i.spent, w.Tokens.Output, tokenType.String("output")},
 		{i.estimate, w.Estimate.Input, tokenType.String("input")},
 		{i.estimate, w.Estimate.Output, tokenType.String("output")},
+	}...)
+}
+
+// tokenCounts returns tokens by what they cost, in counts.
+func tokenCounts(counter metric.Int64Counter, t middleware.Tokens) []count {
+	return []count{
+		{counter, t.Input, tokenType.String("input")},
+		{counter, t.Cached, tokenType.String("cached")},
+		{counter, t.Output, tokenType.String("output")},
 	}
+}
+
+// continuationEnded counts a continuation, and the closing question if it was that.
+func (i *instruments) continuationEnded(ctx context.Context, e *middleware.ContinuationEnded) {
+	set := metric.WithAttributes(result.String(string(e.Result)))
+	i.continuations.Add(ctx, 1, set)
+	if !e.Asked {
+		return
+	}
+	i.questions.Add(ctx, 1, set)
+	addCounts(ctx, tokenCounts(i.questionTokens, middleware.TokensOf(e.Usage)))
 }
 
 func (i *instruments) turnEnded(ctx context.Context, c *call, e *middleware.TurnEnded) {

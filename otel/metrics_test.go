@@ -102,6 +102,43 @@ func TestMetrics(t *testing.T) {
 
 const firstChunkOf3 = "gen_ai.client.inference.time_to_first_chunk gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=test-model"
 
+// What closing questions cost stands beside what all continuations cost.
+func TestMetricsOfQuestions(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		reader := sdkmetric.NewManualReader()
+		observer := carryonotel.NewObserver(carryonotel.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))))
+		s := scenario.New(t, m, todo.FromConversation(), middleware.WithClosingQuestion(), middleware.WithObserver(observer))
+		ask := func(session string, answer fakellm.Turn) {
+			t.Helper()
+			got := s.Call(continuation.WithSession(s.Ctx, session), scenario.WithEdit(scenario.Request(), "call_1"), fakellm.Text("Done.").Usage(9, 9), answer)
+			require.NoError(t, got.Err)
+		}
+		ask("a", fakellm.Text("Nothing is open.").UsageJSON(`{"prompt_tokens":100,"completion_tokens":4,"total_tokens":104,"prompt_tokens_details":{"cached_tokens":90}}`))
+		ask("b", scenario.Edit().Usage(20, 3))
+		ask("c", fakellm.Status(http.StatusBadRequest, `{}`))
+
+		got := measured(t, reader)
+		for name, want := range map[string]int64{
+			"carryon.questions carryon.result=nothing_open":        1,
+			"carryon.questions carryon.result=tool_call":           1,
+			"carryon.questions carryon.result=failed":              1,
+			"carryon.questions carryon.result=text":                0,
+			"carryon.questions carryon.result=paused":              0,
+			"carryon.questions carryon.result=interrupted":         0,
+			"carryon.question.tokens gen_ai.token.type=input":      30,
+			"carryon.question.tokens gen_ai.token.type=cached":     90,
+			"carryon.question.tokens gen_ai.token.type=output":     7,
+			"carryon.continuations carryon.result=nothing_open":    1,
+			"carryon.continuation.tokens gen_ai.token.type=cached": 90,
+		} {
+			value, found := got[name]
+			assert.True(t, found, "%s is not among %v", name, got)
+			assert.Equal(t, want, value, name)
+		}
+	})
+}
+
 // failingStore is a store of the program's own, that fails from the second time on.
 type failingStore struct {
 	records.Records

@@ -138,6 +138,7 @@ type conversation struct {
 	call    string // the id of a tool call after it; none if this is empty
 	more    string // a message with the user's role behind all that; none if this is empty
 	todos   string // the arguments of todo_write; one todo is open if this is empty
+	noList  bool   // there is no call of todo_write
 	stream  bool
 	session string
 	model   string // "test-model" if this is empty
@@ -165,7 +166,9 @@ func (c conversation) body() string {
 		}
 	}
 	messages := []message{{Role: "user", Content: "Plan it."}}
-	messages = append(messages, called("call_plan", "todo_write", or(c.todos, openTodo))...)
+	if !c.noList {
+		messages = append(messages, called("call_plan", "todo_write", or(c.todos, openTodo))...)
+	}
 	messages = append(messages, message{Role: "user", Content: or(c.user, "Write the parser.")})
 	if c.call != "" {
 		messages = append(messages, called(c.call, "read_file", "{}")...)

@@ -199,6 +199,31 @@ func TestMetrics(t *testing.T) {
 				`carryon_continuation_tokens_total{gen_ai_token_type="input"}`: 0,
 			},
 		},
+		"closing questions, beside other continuations": {
+			args: []string{"-ask"},
+			do: func(t *testing.T, s *scene) {
+				t.Helper()
+				report := carryontest.Text("The parser is written.")
+				s.ask(t, conversation{session: "a", noList: true, call: "c1"}, report, edit().Usage(100, 10))
+				s.ask(t, conversation{session: "a", noList: true, call: "c2", stream: true}, report, carryontest.Text("Nothing is open.").Usage(120, 4))
+				s.ask(t, conversation{session: "b", noList: true, call: "c1", stream: true}, report, carryontest.Text("A test is missing.").Usage(7, 5))
+				s.ask(t, conversation{session: "c"}, carryontest.Text(plan), edit().Usage(1000, 200))
+			},
+			want: map[string]float64{
+				`carryon_questions_total{carryon_result="tool_call"}`:           1,
+				`carryon_questions_total{carryon_result="nothing_open"}`:        1,
+				`carryon_questions_total{carryon_result="text"}`:                1,
+				`carryon_questions_total{carryon_result="failed"}`:              0,
+				`carryon_question_tokens_total{gen_ai_token_type="input"}`:      227,
+				`carryon_question_tokens_total{gen_ai_token_type="cached"}`:     0,
+				`carryon_question_tokens_total{gen_ai_token_type="output"}`:     19,
+				`carryon_continuations_total{carryon_result="tool_call"}`:       2,
+				`carryon_continuations_total{carryon_result="nothing_open"}`:    1,
+				`carryon_continuations_total{carryon_result="text"}`:            1,
+				`carryon_continuation_tokens_total{gen_ai_token_type="input"}`:  1227,
+				`carryon_continuation_tokens_total{gen_ai_token_type="output"}`: 219,
+			},
+		},
 		"pauses that were rejected": {
 			do: func(t *testing.T, s *scene) {
 				t.Helper()
