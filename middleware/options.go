@@ -378,7 +378,10 @@ const (
 	// of the first turn, and the completion tokens of all turns. Agents take the prompt
 	// tokens for the size of their context.
 	UsageOneAnswer UsageMode = iota
-	// UsageSum reports the sum of all turns, which is what the provider charges for.
+	// UsageSum reports the sum of the turns that the answer is made of. The provider
+	// also charges for a turn of which the caller is shown nothing: a continuation that
+	// failed, and the question of [WithClosingQuestion] if nothing is open.
+	// [Outcome].Usage has the usage of every turn.
 	UsageSum
 	// UsageLastTurn reports the usage of the last turn.
 	UsageLastTurn

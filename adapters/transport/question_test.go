@@ -71,8 +71,8 @@ func inEachProtocol(t *testing.T, test func(t *testing.T, path, body string)) {
 }
 
 // asking is a middleware without a list that asks the closing question.
-func asking() *middleware.Middleware {
-	return middleware.New(todo.FromConversation(), wiretest.Unhurried, middleware.WithClosingQuestion())
+func asking(options ...middleware.Option) *middleware.Middleware {
+	return middleware.New(todo.FromConversation(), append(options, wiretest.Unhurried, middleware.WithClosingQuestion())...)
 }
 
 // ask sends a request through a middleware to a server, and returns the body of the answer.
@@ -123,6 +123,22 @@ func TestNothingIsOpen(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A sum of usage leaves a question out that found nothing open, because the answer stays as it came. The outcome has its cost.
+func TestNothingIsOpenInASum(t *testing.T) {
+	t.Parallel()
+	inEachProtocol(t, func(t *testing.T, path, body string) {
+		turns := []fakellm.Turn{fakellm.Text(report).Usage(100, 10), fakellm.Text(prompt.NothingOpen).Usage(120, 4)}
+		want := ask(t, t.Context(), fakellm.NewServer(t, turns...), asking(), path, body)
+		ctx, outcomes := middleware.Capture(t.Context())
+		got := ask(t, ctx, fakellm.NewServer(t, turns...), asking(middleware.WithUsage(middleware.UsageSum)), path, body)
+		assert.Equal(t, want, got)
+		outcome := outcomes.Last()
+		require.Len(t, outcome.Usage, 2)
+		assert.Equal(t, 120, outcome.Usage[1].Prompt)
+		assert.Equal(t, middleware.Tokens{Input: 120, Output: 4}, outcome.Worth.Tokens)
+	})
 }
 
 // Any other answer is joined as that of any continuation is, however it begins.

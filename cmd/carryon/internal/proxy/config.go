@@ -322,7 +322,7 @@ func (c *Config) Flags() []cli.Flag {
 		text("price", &c.Price, "", "`prices` of a million tokens in dollars, to show what continuations cost: new input, cached input and output, as in 3,0.30,15"),
 		on("content", &c.Content, "show the texts of todos, pauses and errors at "+pagePath),
 		list("todo-tools", &c.TodoTools, "`names` of additional tools that write a todo list, separated by commas"),
-		text("usage", &c.Usage, "one", "`kind` of token usage that a continued answer reports: one (as if it were one answer), sum (all turns, as billed) or last (the last turn)"),
+		text("usage", &c.Usage, "one", "`kind` of token usage that a continued answer reports: one (as if it were one answer), sum (all its turns) or last (the last turn)"),
 		text("session-header", &c.SessionHeader, "", "`name` of an additional header that identifies the conversation; carryon knows the headers of common agents"),
 		list("cors", &c.CORS, "`origins` of websites that may use the proxy, * for all"),
 		list("allow-host", &c.Hosts, "additional host `names` that clients may use for the proxy; localhost and IP addresses always work"),
