@@ -129,6 +129,8 @@ func numbers(t *testing.T) []number {
 		{page: "docs/shared-state.md", text: "version 11 or newer", why: "what the engine's statements need"},
 		{page: "docs/shared-state.md", text: "| %v h since its last use", value: continuation.DefaultLimits().SessionLife.Hours()},
 		{page: "docs/shared-state.md", text: "| %v days since", value: time.Duration(in("todo", "defaultMaxAge")).Hours() / 24},
+		{page: "docs/shared-state.md", text: "the latest %v sessions", value: thousands(in("cmd/carryon/internal/proxy", "maxSessions"))},
+		{page: "docs/shared-state.md", text: "| %v days since the last change", value: in("cmd/carryon/internal/proxy", "keepFor") / int64(24*time.Hour)},
 		{page: "docs/shared-state.md", text: "SHA-256", why: "a name"},
 		{page: "docs/shared-state.md", text: "about 450 bytes in Redis, so a million sessions a day take about 450 MB", why: "measured once, on Redis 7"},
 		{page: "docs/shared-state.md", text: "up to %v, most of it", value: size(in("asynctask", "maxOutputs"))},
