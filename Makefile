@@ -144,7 +144,7 @@ docs: need-go ## Write the parts of README and docs/ that are made from the code
 	@$(PURE); cd conformance && go test -count=1 -run TestRegionsAreCurrent ./docs -args -write
 
 docs-check: need-go ## Check README and docs/: links, snippets, commands, numbers, tables (make check does it too)
-	@$(PURE); cd conformance && go test $(ARGS) ./docs
+	@$(PURE); cd conformance && go test -count=1 $(ARGS) ./docs
 
 check: test test-all lint tidy api ## Everything a change has to pass: the tests of every module, lint, tidy, api
 
