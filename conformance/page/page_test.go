@@ -17,7 +17,7 @@ import (
 // A reader learns from the top of the page what carryon was worth, and what it cost.
 func TestPageTellsWhatItWasWorthAndWhatItCost(t *testing.T) {
 	v := storyOf(t, "-content", "-price", "3,0.3,15").look(t, desk(), "")
-	assert.Equal(t, "carryon resumed 3 stalls in 2 conversations; 3 todos were finished after that, for 39,779 tokens ($0.15); 3 continuations were unwanted.", v.text("#sentence"))
+	assert.Equal(t, "carryon resumed 3 stalls in 2 sessions; 3 todos were finished after that, for 39,779 tokens ($0.15); 3 continuations were unwanted.", v.text("#sentence"))
 	assert.Equal(t, []string{"3", "2", "3", "39,779", "$0.15", "3"}, v.texts("#sentence b"))
 	assert.Regexp(t, `^The figures are of this process, since 10:04:00\. carryon stands in front of http://127\.0\.0\.1:\d+/v1\.$`, v.text("#about"))
 	assert.Equal(t, []string{

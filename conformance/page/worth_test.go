@@ -93,9 +93,9 @@ func dayOf(t *testing.T, agents int, stalls bool, args ...string) *scene {
 // A stranger can tell from the page alone whether carryon is worth it, and for how much.
 func TestPageComparesBothArms(t *testing.T) {
 	v := dayOf(t, 40, true, "-holdout", "0.5", "-price", "3,0.3,15").look(t, desk(), "")
-	assert.Regexp(t, `^carryon resumed 16 stalls in 40 conversations; 32 todos were finished after that, for 20,800 tokens \(\$0\.08\); `+
-		`24 continuations were not sent in the control group, for about [\d,]+ tokens \(\$0\.\d\d\)\.$`, v.text("#sentence"))
-	assert.Contains(t, v.text(".verdict"), "Lists were finished in 16 of 16 sessions with carryon and in 13 of 24 without: 46 points more (95% range: +19 to +65)")
+	assert.Regexp(t, `^carryon resumed 16 stalls in 40 sessions; 32 todos were finished after that, for 20,800 tokens \(\$0\.08\); `+
+		`24 continuations were not sent in the control group; they would have used about [\d,]+ tokens \(\$0\.\d\d\)\.$`, v.text("#sentence"))
+	assert.Regexp(t, `^Worth it if one more finished list is worth [\d,]+ tokens \(\$0\.0\d\) to you: lists were finished in 16 of 16 sessions with carryon and in 13 of 24 without: 46 points more (95% range: +19 to +65)")
 	rows := v.texts(".arms tbody tr")
 	require.Len(t, rows, 6)
 	assert.Equal(t, "Sessions with a todo list 16 24 –", rows[0])
@@ -110,7 +110,7 @@ func TestPageComparesBothArms(t *testing.T) {
 
 func TestPageSaysThatCarryonIsNotNeeded(t *testing.T) {
 	v := dayOf(t, 30, false, "-holdout", "0.5").look(t, desk(), "")
-	assert.Equal(t, "carryon was not needed: no turn stalled in 30 conversations with a todo list; it sent nothing, and cost nothing.", v.text("#sentence"))
+	assert.Equal(t, "carryon was not worth it: no turn stalled in 30 sessions with a todo list; it sent nothing, and cost nothing.", v.text("#sentence"))
 	assert.Contains(t, v.text(".verdict"), "no difference is certain")
 	assert.Equal(t, []string{"0 resumed a stall"}, v.texts("#legend li"))
 	few := dayOf(t, 3, false, "-holdout", "0.5").look(t, desk(), "")
@@ -215,7 +215,7 @@ func TestFiguresOfThePageSurviveARestart(t *testing.T) {
 	s := storyOf(t, "-stats", kept)
 	require.NoError(t, s.close())
 	v := sceneOf(t, "-stats", kept).look(t, desk(), "")
-	assert.Contains(t, v.text("#sentence"), "carryon resumed 3 stalls in 2 conversations; ")
+	assert.Contains(t, v.text("#sentence"), "carryon resumed 3 stalls in 2 sessions; ")
 	assert.Equal(t, "The figures are kept in a file, and cover all runs that use it, since 12 May, 10:04:00.", strings.Split(v.text("#about"), " carryon stands")[0])
 	assert.Len(t, v.texts(".session"), 2)
 	v.click(".session > summary")

@@ -92,11 +92,11 @@ func (r *Report) table(b *strings.Builder) {
 	_ = table.Flush() // likewise
 }
 
-// grouped returns a number with a space between thousands.
+// grouped returns a number with a comma between thousands.
 func grouped(n int) string {
 	digits := strconv.Itoa(n)
 	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + " " + digits[at:]
+		digits = digits[:at] + "," + digits[at:]
 	}
 	return digits
 }
@@ -108,12 +108,12 @@ func (r *Report) verdict() string {
 	case all.WithList == 0:
 		return "No turn had a todo list, so there was nothing for carryon to do. Some agents keep one only if they are told to: see carryon run -list."
 	case all.Open == 0:
-		return "Every turn with a todo list ended with all work done: carryon would have done nothing."
+		return "Every turn with a todo list ended with all work done. carryon would have done nothing: it is not worth it here."
 	case all.Stalled == 0 && all.TypedContinue == 0:
-		return fmt.Sprintf("No turn stalled, and nobody typed \"continue\". carryon would have sent %s, mostly where work was done and not ticked off: it is hardly worth it here.", requests(all.Standard.Continuations))
+		return fmt.Sprintf("No turn stalled, and nobody typed \"continue\". carryon would have sent %s, mostly where work was done and not ticked off: it is hardly worth it here.", all.Standard.requests())
 	}
 	return fmt.Sprintf("%s stalled with work left, and %s. carryon would have sent %s in standard mode, and %s in YOLO mode, at least: what comes after the first continuation of a turn cannot be seen here.",
-		plural(all.Stalled, "turn"), typed(all.TypedContinue), requests(all.Standard.Continuations), requests(all.YOLO.Continuations))
+		plural(all.Stalled, "turn"), typed(all.TypedContinue), all.Standard.requests(), all.YOLO.requests())
 }
 
 func plural(n int, noun string) string {
@@ -123,7 +123,13 @@ func plural(n int, noun string) string {
 	return grouped(n) + " " + noun + "s"
 }
 
-func requests(n int) string { return plural(n, "request") }
+// requests says how many requests carryon would have sent, and what they would have cost.
+func (w *Would) requests() string {
+	if w.Tokens == 0 {
+		return plural(w.Continuations, "request")
+	}
+	return fmt.Sprintf("%s (about %s tokens)", plural(w.Continuations, "request"), grouped(w.Tokens))
+}
 
 // typed says how often the user had to say go on.
 func typed(n int) string {
@@ -148,7 +154,7 @@ func (r *Report) skips(b *strings.Builder) {
 		{r.Skipped.Lines, "line", "broken or of an unknown kind"},
 		{r.Skipped.LongLines, "line", "of more than 16 MiB"},
 		{r.Skipped.Copies, "turn", "that a transcript repeats from another one"},
-		{r.Skipped.Turns, "turn", "of sessions with more than 1 000"},
+		{r.Skipped.Turns, "turn", "of sessions with more than 1,000"},
 	} {
 		if skip.count > 0 {
 			fmt.Fprintf(b, "Left out: %s %s.\n", plural(skip.count, skip.noun), skip.text)

@@ -170,28 +170,61 @@ func (f *figures) compare(c *Config) *comparison {
 		Tokens:   welch(a.Tokens, a.Sessions, b.Tokens, b.Sessions),
 		Seconds:  welch(a.Seconds, a.Sessions, b.Seconds, b.Sessions),
 	}
-	compared.Verdict = compared.verdict()
+	compared.Verdict = compared.verdict(f.Counts.Continuations + f.Worth.Unsent)
 	return compared
 }
 
-// verdict says what the comparison has shown.
-func (c *comparison) verdict() string {
+// verdict says whether carryon is worth it, and why.
+func (c *comparison) verdict(stalls int) string {
 	a, b := &c.Continued, &c.HeldOut
 	if !c.Enough {
-		return fmt.Sprintf("not enough sessions yet to compare: %d with carryon and %d without have had a todo list; each side needs %d",
-			a.Sessions, b.Sessions, c.Needed)
+		return fmt.Sprintf("not enough sessions yet to compare: %s with carryon and %s without have had a todo list; each side needs %d",
+			grouped(a.Sessions), grouped(b.Sessions), c.Needed)
 	}
-	text := fmt.Sprintf("lists were finished in %d of %d sessions with carryon and in %d of %d without: ",
-		a.Finished.Count, a.Sessions, b.Finished.Count, b.Sessions)
+	text := fmt.Sprintf("%s: lists were finished in %s of %s sessions with carryon and in %s of %s without: ", c.conclusion(stalls),
+		grouped(a.Finished.Count), grouped(a.Sessions), grouped(b.Finished.Count), grouped(b.Sessions))
 	text += inPoints(c.Finished)
 	if a.GoOns+b.GoOns > 0 {
-		text += fmt.Sprintf("; users had to say go on in %d and %d of them: %s", a.Told.Count, b.Told.Count, inPoints(c.Told))
+		text += fmt.Sprintf("; users had to say go on in %s and %s of them: %s", grouped(a.Told.Count), grouped(b.Told.Count), inPoints(c.Told))
 	}
 	text += "; a session took " + changeOf(a.Tokens, b.Tokens) + " tokens"
-	if a.Money != nil && b.Money != nil {
-		text += fmt.Sprintf(" ($%.2f and $%.2f)", *a.Money, *b.Money)
+	if a.Money == nil || b.Money == nil {
+		return text
 	}
-	return text
+	with, without := dollars(*a.Money), dollars(*b.Money)
+	if with == without {
+		return text + " (" + with + ")"
+	}
+	return text + " (" + with + " instead of " + without + ")"
+}
+
+// conclusion says whether carryon is worth it, and up to which price.
+func (c *comparison) conclusion(stalls int) string {
+	better, worse := c.Finished.Low > 0 || c.Told.High < 0, c.Finished.High < 0 || c.Told.Low > 0
+	switch {
+	case stalls == 0:
+		return "not worth it here, because no turn stalled"
+	case better == worse:
+		return "not certain yet whether it is worth it"
+	case worse:
+		return "not worth it"
+	case c.Tokens.Value <= 0:
+		return "worth it"
+	case c.Finished.Low > 0:
+		return fmt.Sprintf("worth it if one more finished list is worth %s to you", c.costOf(c.Finished.Value))
+	}
+	return fmt.Sprintf("worth it if one more session without a go on is worth %s to you", c.costOf(-c.Told.Value))
+}
+
+// costOf returns what carryon used for each of the sessions that it changed, which are a
+// share of all.
+func (c *comparison) costOf(share float64) string {
+	used := middleware.Tokens{Input: int(math.Round(c.Tokens.Value / share))}
+	if c.Continued.Money == nil || c.HeldOut.Money == nil {
+		return cost(used, nil)
+	}
+	money := max(0, *c.Continued.Money-*c.HeldOut.Money) / share
+	return cost(used, &money)
 }
 
 // inPoints says how far two shares lie apart.

@@ -2,12 +2,15 @@ package proxy
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/middleware"
 )
 
 // The examples of Newcombe's papers of 1998.
@@ -103,10 +106,10 @@ func TestAStrangerLearnsFromADayWhatCarryonIsWorth(t *testing.T) {
 	assert.Zero(t, compared.Continued.Told.Count)
 	assert.Equal(t, compared.HeldOut.Finished.Count, compared.HeldOut.Told.Count)
 	assert.True(t, compared.Finished.isSure())
-	assert.Regexp(t, `^resumed \d+ stalls in 40 conversations; \d+ todos were finished after that, for [\d,]+ tokens \(\$0\.\d\d\); `+
-		`\d+ continuations were not sent in the control group, for about [\d,]+ tokens \(\$0\.\d\d\)$`, got.Sentence)
-	assert.Regexp(t, `^lists were finished in (\d+) of (\d+) sessions with carryon and in \d+ of \d+ without: \d+ points more \(95% range: \+\d+ to \+\d+\); `+
-		`users had to say go on in 0 and \d+ of them: \d+ points fewer \(95% range: -\d+ to -\d+\); a session took \d+% more tokens \(\$0\.\d\d and \$0\.\d\d\)$`, compared.Verdict)
+	assert.Regexp(t, `^resumed \d+ stalls in 40 sessions; \d+ todos were finished after that, for [\d,]+ tokens \(\$0\.\d\d\); `+
+		`\d+ continuations were not sent in the control group; they would have used about [\d,]+ tokens \(\$0\.\d\d\)$`, got.Sentence)
+	assert.Regexp(t, `^worth it if one more finished list is worth [\d,]+ tokens \(\$0\.\d\d\) to you: lists were finished in (\d+) of (\d+) sessions with carryon and in \d+ of \d+ without: \d+ points more \(95% range: \+\d+ to \+\d+\); `+
+		`users had to say go on in 0 and \d+ of them: \d+ points fewer \(95% range: -\d+ to -\d+\); a session took \d+% more tokens \(\$0\.\d\d instead of \$0\.\d\d\)$`, compared.Verdict)
 
 	require.IsType(t, new(Proxy), s.served.Handler)
 	assert.Equal(t, []string{got.Sentence, compared.Verdict}, s.served.Handler.(*Proxy).journal.summary().Sentences(), "the last lines say the same")
@@ -121,10 +124,45 @@ func TestAStrangerLearnsThatCarryonIsNotNeeded(t *testing.T) {
 	s := newScene(t, "-holdout", "0.5", "-yolo")
 	s.day(t, 40, false)
 	got := s.report(t)
-	assert.Equal(t, "was not needed: no turn stalled in 40 conversations with a todo list; it sent nothing, and cost nothing", got.Sentence)
+	assert.Equal(t, "was not worth it: no turn stalled in 40 sessions with a todo list; it sent nothing, and cost nothing", got.Sentence)
 	assert.Equal(t, []string{got.Sentence, got.Holdout.Verdict}, s.served.Handler.(*Proxy).journal.summary().Sentences(), "the last lines say the same")
-	assert.Regexp(t, `^lists were finished in (\d+) of (\d+) sessions with carryon and in \d+ of \d+ without: `+
+	assert.Regexp(t, `^not worth it here, because no turn stalled: lists were finished in (\d+) of (\d+) sessions with carryon and in \d+ of \d+ without: `+
 		`no difference is certain \(95% range: -\d+ to \+\d+ points\); a session took 2,650 tokens$`, got.Holdout.Verdict)
+}
+
+// The comparison begins with what the reader wants to know.
+func TestTheComparisonEndsInAConclusion(t *testing.T) {
+	t.Parallel()
+	// many returns an arm of a hundred sessions.
+	many := func(finished, told, tokens int) arm {
+		a := arm{Sessions: 100, Finished: finished, Told: told, GoOns: told, Used: middleware.Tokens{Input: 100 * tokens}}
+		for range a.Sessions {
+			a.Tokens.add(float64(tokens))
+		}
+		return a
+	}
+	const stalls = 50
+	for want, test := range map[string]struct {
+		with, without arm
+		stalls        int
+		price         string
+	}{
+		"worth it if one more finished list is worth 2,000 tokens to you":               {many(90, 0, 2000), many(40, 0, 1000), stalls, ""},
+		"worth it if one more finished list is worth 2,000 tokens ($2.00) to you":       {many(90, 0, 2000), many(40, 0, 1000), stalls, "1000,0,0"},
+		"worth it if one more finished list is worth 2,000 tokens (under $0.01) to you": {many(90, 0, 2000), many(40, 0, 1000), stalls, "1,0,0"},
+		"worth it if one more session without a go on is worth 2,500 tokens to you":     {many(90, 10, 2000), many(90, 50, 1000), stalls, ""},
+		"worth it":                                   {many(90, 0, 900), many(40, 0, 1000), stalls, ""},
+		"not worth it":                               {many(40, 0, 2000), many(90, 0, 1000), stalls, ""},
+		"not certain yet whether it is worth it":     {many(90, 0, 2000), many(88, 0, 1000), stalls, ""},
+		"not worth it here, because no turn stalled": {many(90, 0, 2000), many(88, 0, 1000), 0, ""},
+	} {
+		f := newFigures(time.Now())
+		f.Gone = gone{Share: 0.5, Continued: test.with, HeldOut: test.without}
+		f.Worth.Unsent = test.stalls
+		got := f.compare(&Config{Price: test.price, Rules: Rules{Holdout: "0.5"}})
+		require.NotNil(t, got, want)
+		assert.True(t, strings.HasPrefix(got.Verdict, want+": lists were finished in "), got.Verdict)
+	}
 }
 
 func TestTooFewSessionsAreNotCompared(t *testing.T) {

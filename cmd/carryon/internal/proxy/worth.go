@@ -66,7 +66,7 @@ func (f *figures) sentence(c *Config) string {
 		parts = append(parts, "has seen no call of a model yet")
 	case w.Resumed+w.Unwanted() > 0:
 		parts = append(parts, fmt.Sprintf("resumed %s%s; %s finished after that, for %s",
-			plural(w.Resumed, "stall"), conversations(n.Listed, " in %s"), were(w.Finished, "todo"), cost(w.Tokens, w.Money)))
+			plural(w.Resumed, "stall"), sessions(n.Listed, " in %s"), were(w.Finished, "todo"), cost(w.Tokens, w.Money)))
 	case w.Questions > 0:
 		parts = append(parts, fmt.Sprintf("asked %s whether anything was open, for %s; the model went on after %s",
 			plural(w.Questions, "time"), cost(w.Tokens, w.Money), ofThem(w.Reopened)))
@@ -77,8 +77,8 @@ func (f *figures) sentence(c *Config) string {
 	case n.Lists == 0:
 		parts = append(parts, fmt.Sprintf("was of no use: %s had no todo list, so there was nothing to continue", plural(n.Calls, "call")))
 	default:
-		parts = append(parts, fmt.Sprintf("was not needed: no turn stalled%s; it sent nothing, and cost nothing",
-			conversations(n.Listed, " in %s with a todo list")))
+		parts = append(parts, fmt.Sprintf("was not worth it: no turn stalled%s; it sent nothing, and cost nothing",
+			sessions(n.Listed, " in %s with a todo list")))
 	}
 	if w.Unwanted() > 0 {
 		parts = append(parts, were(w.Unwanted(), "continuation")+" unwanted")
@@ -99,16 +99,20 @@ func (w worth) unsent(dryRun bool) string {
 		return fmt.Sprintf("would have sent %s, for %s; that is an estimate of first stalls only, because nobody knows what would have followed",
 			plural(w.Unsent, "continuation"), tokens)
 	}
-	return fmt.Sprintf("%s not sent in the control group, for %s", were(w.Unsent, "continuation"), tokens)
+	they := "they"
+	if w.Unsent == 1 {
+		they = "it"
+	}
+	return fmt.Sprintf("%s not sent in the control group; %s would have used %s", were(w.Unsent, "continuation"), they, tokens)
 }
 
-// conversations returns a text with the number of sessions that had a list, or "" if no
+// sessions returns a text with the number of sessions that had a list, or "" if no
 // session had a name.
-func conversations(n int, text string) string {
+func sessions(n int, text string) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(text, plural(n, "conversation"))
+	return fmt.Sprintf(text, plural(n, "session"))
 }
 
 // ofThem returns a number of things that were named before.
@@ -116,7 +120,7 @@ func ofThem(n int) string {
 	if n == 0 {
 		return "none of them"
 	}
-	return strconv.Itoa(n) + " of them"
+	return grouped(n) + " of them"
 }
 
 // were returns a number of things with the verb "was" or "were".
@@ -129,11 +133,19 @@ func were(n int, one string) string {
 
 // cost returns a number of tokens, and their price if it is known.
 func cost(t middleware.Tokens, money *float64) string {
-	text := grouped(t.Total()) + " tokens"
+	text := plural(t.Total(), "token")
 	if money != nil {
-		text += fmt.Sprintf(" ($%.2f)", *money)
+		text += " (" + dollars(*money) + ")"
 	}
 	return text
+}
+
+// dollars writes an amount so that what costs something never looks free.
+func dollars(amount float64) string {
+	if amount > 0 && amount < 0.005 {
+		return "under $0.01"
+	}
+	return fmt.Sprintf("$%.2f", amount)
 }
 
 // grouped returns a number that is not negative with a comma before every three digits.
@@ -178,7 +190,7 @@ func (s Summary) String() string {
 	}
 	parts = append(parts, s.unread()...)
 	if s.Tokens > 0 {
-		parts = append(parts, fmt.Sprintf("%d tokens added", s.Tokens))
+		parts = append(parts, plural(s.Tokens, "token")+" added")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -244,9 +256,9 @@ func plural(n int, one string, many ...string) string {
 	case n == 1:
 		return "1 " + one
 	case len(many) > 0:
-		return fmt.Sprintf("%d %s", n, many[0])
+		return grouped(n) + " " + many[0]
 	}
-	return fmt.Sprintf("%d %ss", n, one)
+	return grouped(n) + " " + one + "s"
 }
 
 // lastList is the todo list last seen.

@@ -25,14 +25,14 @@ func TestWorthIsASentence(t *testing.T) {
 		counts counts
 		worth  middleware.Worth
 	}{
-		"has seen no call of a model yet":                                                                                             {},
-		"was of no use: 3 calls had no todo list, so there was nothing to continue":                                                   {counts: counts{Calls: 3}},
-		"was not needed: no turn stalled; it sent nothing, and cost nothing":                                                          {counts: counts{Calls: 3, Lists: 1}},
-		"was not needed: no turn stalled in 2 conversations with a todo list; it sent nothing, and cost nothing":                      {counts: counts{Calls: 3, Lists: 1, Listed: 2}},
-		"sent 2 continuations, for 2,040 tokens; what came of that is not known":                                                      {counts: counts{Calls: 3, Continuations: 2}, worth: middleware.Worth{Tokens: tokens}},
-		"left 3 calls alone, because continuing was switched off":                                                                     {counts: counts{Calls: 3, Off: 3}},
-		"was not needed: no turn stalled; it sent nothing, and cost nothing; left 3 calls alone, because continuing was switched off": {counts: counts{Calls: 4, Off: 3, Lists: 1}},
-		"resumed 2 stalls in 5 conversations; 3 todos were finished after that, for 2,040 tokens; 1 continuation was unwanted": {
+		"has seen no call of a model yet":                                                                                               {},
+		"was of no use: 3 calls had no todo list, so there was nothing to continue":                                                     {counts: counts{Calls: 3}},
+		"was not worth it: no turn stalled; it sent nothing, and cost nothing":                                                          {counts: counts{Calls: 3, Lists: 1}},
+		"was not worth it: no turn stalled in 2 sessions with a todo list; it sent nothing, and cost nothing":                           {counts: counts{Calls: 3, Lists: 1, Listed: 2}},
+		"sent 2 continuations, for 2,040 tokens; what came of that is not known":                                                        {counts: counts{Calls: 3, Continuations: 2}, worth: middleware.Worth{Tokens: tokens}},
+		"left 3 calls alone, because continuing was switched off":                                                                       {counts: counts{Calls: 3, Off: 3}},
+		"was not worth it: no turn stalled; it sent nothing, and cost nothing; left 3 calls alone, because continuing was switched off": {counts: counts{Calls: 4, Off: 3, Lists: 1}},
+		"resumed 2 stalls in 5 sessions; 3 todos were finished after that, for 2,040 tokens; 1 continuation was unwanted": {
 			counts: counts{Calls: 9, Continuations: 3, Listed: 5}, worth: middleware.Worth{Resumed: 2, Finished: 3, Tokens: tokens, Paused: 1},
 		},
 		"asked 3 times whether anything was open, for 2,040 tokens; the model went on after 2 of them": {
@@ -44,13 +44,20 @@ func TestWorthIsASentence(t *testing.T) {
 		"resumed 1 stall; 1 todo was finished after that, for 2,040 tokens ($1.00)": {
 			config: priced, counts: counts{Calls: 9, Continuations: 3}, worth: middleware.Worth{Resumed: 1, Finished: 1, Tokens: tokens},
 		},
+		"resumed 1 stall; 1 todo was finished after that, for 1 token (under $0.01); 1 continuation was not sent in the control group; it would have used about 12 tokens (under $0.01)": {
+			config: &Config{Price: "3,0,0"}, counts: counts{Calls: 9, Continuations: 1},
+			worth: middleware.Worth{Resumed: 1, Finished: 1, Tokens: middleware.Tokens{Input: 1}, Unsent: 1, Estimate: middleware.Tokens{Input: 12}},
+		},
+		"resumed 1,234 stalls in 1,000 sessions; 2,000 todos were finished after that, for 2,040 tokens": {
+			counts: counts{Calls: 9, Continuations: 1234, Listed: 1000}, worth: middleware.Worth{Resumed: 1234, Finished: 2000, Tokens: tokens},
+		},
 		"resumed 0 stalls; 0 todos were finished after that, for 0 tokens; 6 continuations were unwanted": {
 			counts: counts{Calls: 9, Continuations: 6}, worth: middleware.Worth{Paused: 1, Repeated: 2, NoProgress: 3},
 		},
 		"would have sent 1 continuation, for about 1,234,567 tokens; that is an estimate of first stalls only, because nobody knows what would have followed": {
 			config: dry, counts: counts{Calls: 9, Lists: 9}, worth: middleware.Worth{Unsent: 1, Estimate: middleware.Tokens{Input: 1234567}},
 		},
-		"resumed 1 stall; 1 todo was finished after that, for 2,040 tokens; 2 continuations were not sent in the control group, for about 12 tokens": {
+		"resumed 1 stall; 1 todo was finished after that, for 2,040 tokens; 2 continuations were not sent in the control group; they would have used about 12 tokens": {
 			counts: counts{Calls: 9, Continuations: 1},
 			worth:  middleware.Worth{Resumed: 1, Finished: 1, Tokens: tokens, Unsent: 2, Estimate: middleware.Tokens{Input: 12}},
 		},
@@ -85,7 +92,7 @@ func TestPageAndLastLineSayWhatContinuationsWereWorth(t *testing.T) {
 		assert.Equal(t, middleware.Worth{Resumed: 1, Finished: 1, Tokens: middleware.Tokens{Input: 100000, Output: 1000}}, got.Worth)
 		require.NotNil(t, got.Money)
 		assert.InDelta(t, 1.1, *got.Money, 1e-9)
-		assert.Equal(t, "resumed 1 stall in 1 conversation; 1 todo was finished after that, for 101,000 tokens ($1.10)", s.report(t).Sentence)
+		assert.Equal(t, "resumed 1 stall in 1 session; 1 todo was finished after that, for 101,000 tokens ($1.10)", s.report(t).Sentence)
 		assert.Contains(t, s.logs.String(), `msg="carryon: worth"`)
 	})
 }
