@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
@@ -21,7 +22,7 @@ func TestPageTellsWhatItWasWorthAndWhatItCost(t *testing.T) {
 	assert.Equal(t, []string{"3", "2", "3", "39,779", "$0.15", "3"}, v.texts("#sentence b"))
 	assert.Regexp(t, `^The figures are of this process, since 10:04:00\. carryon stands in front of http://127\.0\.0\.1:\d+/v1\.$`, v.text("#about"))
 	assert.Equal(t, []string{
-		"Stalls resumed 3 of 7 continuations", "Todos finished 3 after that, in 2 sessions", "Unwanted 3 1 paused, 2 no progress", "Tokens added 39,779 26% of 154,925 · $0.15",
+		"Stalls resumed 3 of 7 continuations", "Todos finished 3 after those stalls", "Unwanted 3 1 paused, 2 no progress", "Tokens added 39,779 26% of 154,925 · $0.15",
 	}, v.texts("#summary > div"))
 	assert.Empty(t, v.texts("#holdout"), "there is no control group")
 }
@@ -135,9 +136,9 @@ func TestSessionsOfThePage(t *testing.T) {
 	v := s.look(t, desk(), "")
 	rows := v.texts(".session > summary")
 	require.Len(t, rows, 6)
-	assert.Equal(t, "many some-model · 1 request 20 of 40 todos done At work The program runs the tools that the model called +2 tokens · $0.00 10:14:53", rows[0])
+	assert.Equal(t, "many some-model · 1 request 20 of 40 todos done At work The program runs the tools that the model called +2 tokens · under $0.01 10:14:53", rows[0])
 	assert.Regexp(t, `^no-list m · 1 request no todo list No list No todo list, so there is nothing to continue 10:14:53$`, rows[1])
-	assert.Regexp(t, `^tea-shop-website \([0-9a-f]{4}\) some-model · 1 request 2 of 3 todos done, 1 cancelled Paused Paused: The photos of the teas are missing \+15 tokens · \$0\.00 10:14:53$`, rows[2])
+	assert.Regexp(t, `^tea-shop-website \([0-9a-f]{4}\) some-model · 1 request 2 of 3 todos done, 1 cancelled Paused The model says: The photos of the teas are missing \+15 tokens · under \$0\.01 10:14:53$`, rows[2])
 	assert.Equal(t, "fix-login-bug claude-sonnet-4-6 · 7 requests 2 of 2 todos done Finished All todos are done +7,235 tokens · $0.02 10:14:48", rows[3])
 	assert.Regexp(t, `^tea-shop-website \([0-9a-f]{4}\) gpt-5.2 · 12 requests 4 of 4 todos done Finished All todos are done 3 stalls resumed \+32,544 tokens · \$0\.13 10:14:40$`, rows[4])
 	assert.Equal(t, "Requests without a session 2 requests Nothing tells which of them belong together 10:14:52", rows[5])
@@ -152,6 +153,43 @@ func TestSessionsOfThePage(t *testing.T) {
 	v.run(`document.querySelectorAll(".session > summary")[3].click()`)
 	v.await(`document.querySelector(".session[open] .request")`)
 	assert.Equal(t, []string{"3 requests passed unchanged", "The model paused after 1 continuation", "3 requests passed unchanged"}, v.texts(".session[open] > .rows .what"))
+}
+
+// A row says why work is left, and what a session whose first call has not ended is known to be.
+func TestSessionsWithWorkLeft(t *testing.T) {
+	clock := carryontest.NewClock(storyBegins)
+	s, err := newScene(t.Context(), clock, "-content", "-holdout", "0.5", "-questions", "wait")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = s.close() }) // nothing is sent any more
+	open, sent := make(chan struct{}), make(chan error, 2)
+	require.NoError(t, s.tellOfNow(t.Context(), open, sent))
+	v := s.look(t, desk(), "")
+	v.await(`newestFirst.some((request) => request.model && !request.ended)`)
+	assert.Equal(t, []string{
+		"stock-report gpt-5.2 · 2 requests 0 of 4 todos done At work The model is answering +2,510 tokens 10:05:18",
+		"customer-newsletter gpt-5.2 · 1 request 2 of 3 todos done Waiting Waits for the user, whom the model asked something 10:05:12",
+		"translate-menu gpt-5.2 · 1 request 1 of 3 todos done Waiting Waits for work in the background to report 10:05:00",
+		"product-photos gpt-5.2 · 1 request 1 of 3 todos done Paused The model says: The photos of the green teas are missing +4,110 tokens 10:04:46",
+		"price-list gpt-5.2 · control group · 1 request 2 of 4 todos done Held out Stopped with work left; as a part of the control group, it was not continued 10:04:27",
+	}, v.texts(".session > summary"))
+
+	s.model.Append(carryontest.Call("edit_file", "{}").GateAfter(1, open))
+	go func() {
+		sent <- s.ask(t.Context(), &request{session: "new", model: "gpt-5.2", todos: []string{"pending"}, stream: true})
+	}()
+	v.await(`newestFirst[0].session === "new" && newestFirst[0].model`)
+	assert.Equal(t, "new gpt-5.2 · 1 request list not read yet At work The model is answering 10:05:18", v.texts(".session > summary")[0])
+	close(open)
+	require.NoError(t, <-sent)
+	require.NoError(t, <-sent)
+	v.await(`newestFirst.every((request) => request.ended)`)
+	assert.Equal(t, "new gpt-5.2 · control group · 1 request list not read yet At work The program runs the tools that the model called 10:05:18", v.texts(".session > summary")[0])
+
+	// Nobody works on what has been quiet for hours.
+	clock.Advance(2 * time.Hour)
+	later := s.look(t, desk(), "")
+	assert.Equal(t, "new gpt-5.2 · control group · 1 request list not read yet Stopped The model called tools, and the program has not come back for an hour 10:05:18", later.texts(".session > summary")[0])
+	assert.Contains(t, later.texts(".chip"), "At work 0")
 }
 
 // Whatever a row says can be searched for.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/carryon-go/carryon/carryontest"
 )
@@ -22,9 +23,10 @@ type picture struct {
 }
 
 var pictures = []picture{ //nolint:gochecknoglobals // a table
-	{name: "page", look: look{width: 1280, height: 1000}},
-	{name: "page-request", look: look{width: 1080, height: 1400, dark: true}, view: "view=requests&show=continued", open: "Continued twice", only: ".request[open]"},
-	{name: "page-narrow", look: look{width: 360, height: 760}},
+	{name: "page", look: look{width: 1280, height: 1305}},
+	{name: "page-sessions", look: look{width: 1280, height: 640, dark: true}, from: "main > section:last-of-type"},
+	{name: "page-request", look: look{width: 1080, height: 1400}, view: "view=requests&show=continued", open: "Continued twice", only: ".request[open]"},
+	{name: "page-narrow", look: look{width: 360, height: 760}, from: "main > section:last-of-type"},
 }
 
 // TakeAll takes the pictures into a folder.
@@ -34,12 +36,20 @@ func TakeAll(folder string) error {
 		return err
 	}
 	defer end()
-	s, err := newScene(ctx, carryontest.NewClock(storyBegins), "-content", "-price", "3,0.30,15")
+	s, err := newScene(ctx, carryontest.NewClock(storyBegins.Add(-4*time.Hour)), "-content", "-price", "3,0.30,15", "-holdout", "0.5", "-questions", "wait")
 	if err != nil {
 		return err
 	}
 	defer s.close() //nolint:errcheck // the pictures have been taken
+	if err := s.day(ctx, morning()); err != nil {
+		return err
+	}
+	s.clock.Advance(storyBegins.Sub(s.clock.Now()))
 	if err := s.tell(ctx); err != nil {
+		return err
+	}
+	open, sent := make(chan struct{}), make(chan error, 1)
+	if err := s.tellOfNow(ctx, open, sent); err != nil {
 		return err
 	}
 	for i := range pictures {
@@ -47,7 +57,8 @@ func TakeAll(folder string) error {
 			return fmt.Errorf("%s: %w", pictures[i].name, err)
 		}
 	}
-	return nil
+	close(open)
+	return <-sent
 }
 
 // take takes the picture into a folder.
@@ -63,16 +74,19 @@ func (p *picture) take(browser context.Context, s *scene, folder string) error {
 	if err := p.arrange(t); err != nil {
 		return err
 	}
-	image, err := t.image(p.only)
+	screenshot, err := t.image(p.only)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(folder, p.name+".png"), image, 0o600)
+	if screenshot, err = small(screenshot); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, p.name+".png"), screenshot, 0o644) //nolint:gosec // it is published
 }
 
 // arrange brings the picture's content into view. It replaces the model's address, which differs in each run.
 func (p *picture) arrange(t *tab) error {
-	if err := t.until(`document.querySelector("#list details")`); err != nil {
+	if err := t.until(`report.sessions.length > 0 && newestFirst.some((request) => request.model && !request.ended)`); err != nil {
 		return err
 	}
 	if p.open != "" {

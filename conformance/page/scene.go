@@ -73,8 +73,10 @@ type request struct {
 	todos   []string // statuses of the list; nil for a conversation without one
 	work    string   // the content of the todos; a number follows
 	stream  bool
-	path    string // "": Chat Completions
-	raw     string // the body, instead of a conversation
+	// launched is the result of a call that begins work in the background, or "".
+	launched string
+	path     string // "": Chat Completions
+	raw      string // the body, instead of a conversation
 }
 
 // ask sends a request, which the model answers with the turns.
@@ -82,7 +84,7 @@ func (s *scene) ask(ctx context.Context, r *request, turns ...answer) error {
 	for _, turn := range turns {
 		s.model.Append(s.script(turn))
 	}
-	response, err := s.send(ctx, r)
+	response, err := s.post(ctx, s.proxy.Root(), r)
 	if err != nil {
 		return err
 	}
@@ -91,7 +93,8 @@ func (s *scene) ask(ctx context.Context, r *request, turns ...answer) error {
 	return err
 }
 
-func (s *scene) send(ctx context.Context, r *request) (*http.Response, error) {
+// post posts a request to the proxy or to the model.
+func (s *scene) post(ctx context.Context, root string, r *request) (*http.Response, error) {
 	path, body := r.path, r.raw
 	if path == "" {
 		path = "/v1/chat/completions"
@@ -99,7 +102,7 @@ func (s *scene) send(ctx context.Context, r *request) (*http.Response, error) {
 	if body == "" {
 		body = r.body()
 	}
-	sent, err := http.NewRequestWithContext(ctx, http.MethodPost, s.proxy.Root()+path, strings.NewReader(body))
+	sent, err := http.NewRequestWithContext(ctx, http.MethodPost, root+path, strings.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -138,6 +141,11 @@ func (r *request) body() string {
 		}}}, map[string]any{"role": "tool", "tool_call_id": "call_1", "content": "ok"})
 	}
 	messages = append(messages, map[string]any{"role": "user", "content": "Go on. " + r.user})
+	if r.launched != "" {
+		messages = append(messages, map[string]any{"role": "assistant", "tool_calls": []any{map[string]any{
+			"id": "call_2", "type": "function", "function": map[string]string{"name": "Agent", "arguments": `{"run_in_background":true}`},
+		}}}, map[string]any{"role": "tool", "tool_call_id": "call_2", "content": r.launched})
+	}
 	names := []string{tool, "todo_write", "edit_file"}
 	tools := make([]any, 0, len(names))
 	for _, name := range names {

@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/carryon-go/carryon/carryontest"
@@ -33,8 +34,8 @@ type step struct {
 
 func story() []step {
 	const pending, active, done = "pending", "in_progress", "completed"
-	site := request{session: "tea-shop-website", key: "sk-one", model: "gpt-5.2", work: "Write page", stream: true}
-	bugs := request{session: "fix-login-bug", key: "sk-two", model: "claude-sonnet-4-6", work: "Step"}
+	site := request{session: "tea-shop-website", key: "sk-tea", model: "gpt-5.2", work: "Write page", stream: true}
+	bugs := request{session: "fix-login-bug", key: "sk-shop", model: "claude-sonnet-4-6", work: "Step"}
 	with := func(r request, todos ...string) request { r.todos = todos; return r }
 	loose := request{key: "sk-one", model: "gpt-5.2-mini", raw: `{"model":"gpt-5.2-mini","messages":[{"role":"user","content":"Write a title."}]}`}
 	other := site
@@ -60,7 +61,7 @@ func story() []step {
 		{130 * time.Second, with(later, done, active), answers(acts(7_420, 330, 4700))},
 		{2 * time.Second, with(later, done, active), answers(acts(7_800, 260, 3900))},
 		{45 * time.Second, with(site, done, done, active, pending), answers(says("I will write the page on brewing next.", 6_700, 48, 1900), acts(6_850, 610, 6900))},
-		{40 * time.Second, with(site, done, done, active, pending), answers(says("Shall I go on?", 7_010, 40, 1800),
+		{40 * time.Second, with(site, done, done, active, pending), answers(says("The page on brewing is done. Next is the contact page.", 7_010, 40, 1800),
 			fails(http.StatusBadRequest, `{"error":{"message":"The conversation is too long for gpt-5.2"}}`, 700))},
 		{20 * time.Second, with(resumed, done, done, active, pending), answers(acts(7_090, 620, 7300))},
 		{75 * time.Second, with(resumed, done, done, done, active), answers(says("Now the contact page.", 7_720, 52, 2000), acts(7_830, 470, 5600))},
@@ -68,6 +69,48 @@ func story() []step {
 		{3 * time.Second, with(later, done, done), answers(says("The bug is fixed: the session cookie had no expiry.", 8_150, 310, 5100))},
 		{4 * time.Second, loose, answers(says("Login bug fixed", 190, 7, 800))},
 	}
+}
+
+// morning is the work of half a day. With half of the sessions held out, 14 of them are continued.
+func morning() []agent {
+	names := strings.Fields(`shop-banner opening-hours store-finder cookie-banner flaky-tests rate-limits image-sizes gift-boxes api-docs
+		sign-up-form password-reset update-dependencies link-checker admin-page backup-script tax-rates returns-page release-notes
+		search-index seo-titles invoice-pdf loyalty-cards review-stars mobile-menu csv-import`)
+	agents := make([]agent, len(names))
+	for i, name := range names {
+		agents[i] = agent{name: name, key: "sk-one", model: "gpt-5.2", size: 4 + i%3, stalls: i%4 != 3, back: i%3 == 0, away: 4 * time.Minute, stream: true}
+	}
+	return agents
+}
+
+// tellOfNow sends the requests of sessions that have work left, each for another reason. The model is still answering
+// the last one, until open is closed. sent receives the error of that request.
+func (s *scene) tellOfNow(ctx context.Context, open <-chan struct{}, sent chan<- error) error {
+	const pending, active, done = "pending", "in_progress", "completed"
+	of := func(session string, todos ...string) request {
+		return request{session: session, key: "sk-shop", model: "gpt-5.2", work: "Step", stream: true, todos: todos}
+	}
+	translate := of("translate-menu", done, active, pending)
+	translate.launched = "Async agent launched successfully.\nagentId: a93c01"
+	stock := of("stock-report", active, pending, pending, pending)
+	stock.key = "sk-one"
+	for _, step := range []step{
+		{time.Second, stock, answers(says("Next I will read the deliveries.", 2_200, 40, 1500), acts(2_300, 210, 3100))},
+		{20 * time.Second, of("price-list", done, done, active, pending), answers(says("The prices are in. I will add the currencies next.", 4_100, 80, 2300))},
+		{15 * time.Second, of("product-photos", done, active, pending), answers(says("Next I will add the photos of the green teas.", 3_900, 70, 2100), pauses("The photos of the green teas are missing", 4_050, 60, 1900))},
+		{12 * time.Second, translate, answers(says("The translator is at work in the background.", 5_200, 40, 1700))},
+		{9 * time.Second, of("customer-newsletter", done, done, active), answers(says("Shall it go to all customers, or only to those who bought tea this year?", 3_300, 90, 2600))},
+	} {
+		s.clock.Advance(step.pause)
+		if err := s.ask(ctx, &step.request, step.answers...); err != nil {
+			return err
+		}
+	}
+	s.clock.Advance(6 * time.Second)
+	s.model.Append(carryontest.Call("edit_file", `{"path":"stock.py"}`).GateAfter(1, open))
+	stock.todos = []string{done, active, pending, pending}
+	go func() { sent <- s.ask(ctx, &stock) }()
+	return nil
 }
 
 func answers(all ...answer) []answer { return all }

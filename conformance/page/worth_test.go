@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
@@ -24,69 +23,17 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 )
 
-// script has the answers to one request. What a request leaves over answers no other.
-type script struct {
-	scene *scene
-	mu    sync.Mutex
-	left  []answer
-}
-
-func (s *script) next(carryontest.Request) carryontest.Turn {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	next := s.left[0]
-	s.left = s.left[1:]
-	if s.scene.clock != nil {
-		s.scene.clock.Advance(next.took)
-	}
-	return next.turn
-}
-
-// ask sends a request that the model answers with some of the answers, and reports whether it gave all.
-func (s *script) ask(t *testing.T, r *request, answers ...answer) (all bool) {
-	t.Helper()
-	s.mu.Lock()
-	s.left = answers
-	s.mu.Unlock()
-	for range answers {
-		s.scene.model.Append(carryontest.Func(s.next))
-	}
-	require.NoError(t, s.scene.ask(t.Context(), r))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.left) == 0
-}
-
-// day plays agents that each work on a list of three todos. Those that stall stop after the first, and half of the
-// users whose agent nobody resumed say go on.
-func (s *scene) day(t *testing.T, agents int, stalls bool) {
-	t.Helper()
-	model := &script{scene: s}
-	for i := range agents {
-		if s.clock != nil {
-			s.clock.Advance(7 * time.Minute)
-		}
-		r := request{session: fmt.Sprint("agent-", i), user: "Do it all.", todos: []string{"completed", "pending", "pending"}, work: "Step", stream: i%3 == 0}
-		model.ask(t, &r, acts(1000, 100, 900))
-		if stalls && !model.ask(t, &r, says("I have done the first step.", 1000, 60, 1500), acts(1200, 100, 1100)) {
-			if i%2 == 0 {
-				continue // the user does not come back
-			}
-			r.user = "" // so that the message is "Go on."
-			model.ask(t, &r, acts(1300, 100, 900))
-		}
-		r.todos = []string{"completed", "completed", "completed"}
-		model.ask(t, &r, says("All done.", 1500, 50, 700))
-	}
-}
-
-// dayOf returns a scene after a day.
+// dayOf returns a scene after a day on which that many agents worked. If the model stalls, half of the users come back.
 func dayOf(t *testing.T, agents int, stalls bool, args ...string) *scene {
 	t.Helper()
 	s, err := newScene(t.Context(), carryontest.NewClock(storyBegins), args...)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.close() }) // some tests close it themselves
-	s.day(t, agents, stalls)
+	all := make([]agent, agents)
+	for i := range all {
+		all[i] = agent{name: fmt.Sprint("agent-", i), size: 1, stalls: stalls, back: i%2 != 0, stream: i%3 == 0}
+	}
+	require.NoError(t, s.day(t.Context(), all))
 	return s
 }
 
@@ -95,7 +42,7 @@ func TestPageComparesBothArms(t *testing.T) {
 	v := dayOf(t, 40, true, "-holdout", "0.5", "-price", "3,0.3,15").look(t, desk(), "")
 	assert.Regexp(t, `^carryon resumed 16 stalls in 40 sessions; 32 todos were finished after that, for 20,800 tokens \(\$0\.08\); `+
 		`24 continuations were not sent in the control group; they would have used about [\d,]+ tokens \(\$0\.\d\d\)\.$`, v.text("#sentence"))
-	assert.Regexp(t, `^Worth it if one more finished list is worth [\d,]+ tokens \(\$0\.0\d\) to you: lists were finished in 16 of 16 sessions with carryon and in 13 of 24 without: 46 points more (95% range: +19 to +65)")
+	assert.Regexp(t, `^Worth it if one more finished list is worth [\d,]+ tokens \(\$0\.0\d\) to you: lists were finished in 16 of 16 sessions with carryon and in 13 of 24 without: 46 points more \(95% range: \+19 to \+65\);`, v.text(".verdict"))
 	rows := v.texts(".arms tbody tr")
 	require.Len(t, rows, 6)
 	assert.Equal(t, "Sessions with a todo list 16 24 –", rows[0])
@@ -103,7 +50,7 @@ func TestPageComparesBothArms(t *testing.T) {
 	assert.Equal(t, "Users had to say “go on” 0% 0 of 16 0% to 19% 54% 13 of 24 35% to 72% −54 points −72 to −27", rows[2])
 	assert.Regexp(t, `^Tokens in a session 5,010 [\d,]+ \+[\d,]+ \+[\d,]+ to \+[\d,]+$`, rows[3])
 	assert.Regexp(t, `^Time of a session 4\.2 s `, rows[4])
-	assert.Regexp(t, `^Cost of a session \$0\.02 \$0\.01 \+\$0\.0\d$`, rows[5])
+	assert.Regexp(t, `^Cost of a session \$0\.02 \$0\.01 \+\$0\.00\d\d$`, rows[5])
 	assert.Equal(t, []string{"95% range: 81% to 100%"}, value[[]string](v, `[document.querySelector(".range").getAttribute("aria-label")]`))
 	assert.Contains(t, v.texts(".chip"), "Held out 11")
 }

@@ -186,8 +186,10 @@ func TestVerdicts(t *testing.T) {
 	assert.Contains(t, text(audit.Counts{Ended: 3}), "No turn had a todo list")
 	assert.Contains(t, text(audit.Counts{Ended: 3, WithList: 2}), "carryon would have done nothing: it is not worth it here.")
 	assert.Contains(t, text(audit.Counts{Ended: 3, WithList: 2, Open: 1, Unticked: 1, Standard: audit.Would{Continuations: 1}}), "carryon would have sent 1 request, mostly where work was done and not ticked off: it is hardly worth it here.")
-	stalled := text(audit.Counts{Ended: 3000, WithList: 2000, Open: 1500, Stalled: 1, TypedContinue: 1,
-		Standard: audit.Would{Continuations: 1, Tokens: 51700}, YOLO: audit.Would{Continuations: 2, Tokens: 1234567}})
+	stalled := text(audit.Counts{
+		Ended: 3000, WithList: 2000, Open: 1500, Stalled: 1, TypedContinue: 1,
+		Standard: audit.Would{Continuations: 1, Tokens: 51700}, YOLO: audit.Would{Continuations: 2, Tokens: 1234567},
+	})
 	assert.Contains(t, stalled, "1 turn stalled with work left, and \"continue\" was typed once after a turn with work left.")
 	assert.Contains(t, stalled, "1 request (about 51,700 tokens) in standard mode, and 2 requests (about 1,234,567 tokens) in YOLO mode")
 	assert.Contains(t, stalled, "3,000\n")

@@ -3,7 +3,7 @@
 const share = (value) => `${Math.round(100 * value)}%`;
 const points = (value) => `${value > 0 ? "+" : value < 0 ? "\u2212" : "±"}${Math.abs(Math.round(100 * value))}`;
 const signed = (value, write) => `${value > 0 ? "+" : value < 0 ? "\u2212" : "±"}${write(Math.abs(value))}`;
-const money = (value) => `$${value.toFixed(2)}`;
+const money = (value) => (value > 0 && value < 0.005 ? "under $0.01" : `$${value.toFixed(2)}`);
 
 // showHoldout shows the comparison, if there is a control group.
 function showHoldout(section, compared) {
@@ -21,8 +21,8 @@ function showHoldout(section, compared) {
 				armsRow("Users had to say “go on”", shareCell(continued.told, continued.sessions), shareCell(held.told, held.sessions), compared.enough && inPoints(compared.told)),
 				armsRow("Tokens in a session", n(Math.round(continued.tokens)), n(Math.round(held.tokens)), compared.enough && rangeOf(compared.tokens, (value) => n(Math.round(value)))),
 				armsRow("Time of a session", duration(1000 * continued.seconds), duration(1000 * held.seconds), compared.enough && rangeOf(compared.seconds, (value) => (value < 0.001 ? "0\u00a0s" : duration(1000 * value)))),
-				continued.money !== undefined && held.money !== undefined ? armsRow("Cost of a session", money(continued.money), money(held.money), compared.enough && signed(continued.money - held.money, money)) : null))),
-		h("p", { class: "small" }, `A hash puts ${share(compared.share)} of the named sessions into the control group, which carryon decides on and never continues. A session counts as it stands now. Ranges have 95%: Wilson’s, Newcombe’s, Welch’s.`));
+				continued.money !== undefined && held.money !== undefined ? armsRow("Cost of a session", money(continued.money), money(held.money), compared.enough && signed(continued.money - held.money, (value) => `$${value.toFixed(value < 0.005 ? 4 : 2)}`)) : null))),
+		h("p", { class: "small" }, `A hash puts ${share(compared.share)} of the named sessions into the control group, which carryon decides on and never continues. A session counts as it stands now. Ranges are of 95%, by the methods of Wilson, Newcombe and Welch.`));
 }
 
 function armsRow(name, ...values) {

@@ -141,7 +141,7 @@ function showSummary() {
 			? [figureOf("Would have been sent", n(w.unsent ?? 0), "first continuations"), figureOf("Tokens, estimated", n(unsent), `of those alone${cost(w.money_estimate)}`)]
 			: [
 				figureOf("Stalls resumed", n(w.resumed ?? 0), c.continuations ? `of ${count(c.continuations, "continuation")}` : "carryon added no request"),
-				figureOf("Todos finished", n(w.finished ?? 0), c.sessions_with_list ? `after that, in ${count(c.sessions_with_list, "session")}` : "after that"),
+				figureOf("Todos finished", n(w.finished ?? 0), "after those stalls"),
 				figureOf("Unwanted", n(unwantedOf(w)), unwanted.join(", ") || "no continuation was in vain"),
 				figureOf("Tokens added", n(c.tokens_added), `${all ? percent(c.tokens_added, all) : "0%"} of ${n(all)}${cost(w.money)}`),
 			]]);
@@ -222,7 +222,7 @@ function fitsSession(session) {
 	const began = +new Date(session.began);
 	const ended = +new Date(session.ended);
 	if (view.from !== null && (began >= view.to || ended < view.from)) return false;
-	return says([session.name || "without a session", session.model, session.id && stages[stageOf(session, session.open)].badge, session.why, session.pause]) || session.own.some((request) => says(textsOf(request)));
+	return says([session.name || "without a session", modelOf(session), session.id && stages[stageOf(session, session.open)].badge, session.why, session.pause]) || session.own.some((request) => says(textsOf(request)));
 }
 
 const newestSession = (a, b) => Boolean(b.id) - Boolean(a.id) || (b.own[0]?.number ?? 0) - (a.own[0]?.number ?? 0) || +new Date(b.ended) - +new Date(a.ended);
@@ -305,7 +305,7 @@ function sectionOf(session, ambiguous) {
 	const stage = session.id && stageOf(session, session.open);
 	const resumed = session.worth?.resumed ?? 0;
 	const added = tokensOf(session.worth?.tokens);
-	const small = [session.model, session.held_out && "control group", count(Math.max(session.requests ?? 0, session.own.length), "request")].filter(Boolean).join(" · ");
+	const small = [modelOf(session), session.held_out && "control group", count(Math.max(session.requests ?? 0, session.own.length), "request")].filter(Boolean).join(" · ");
 	show(section.firstElementChild,
 		h("span", { class: "who" }, h("span", { class: "name" }, sessionName(session.name, session.id, ambiguous)), h("span", { class: "meta" }, small)),
 		h("span", { class: "list" }, session.id ? listOf(session) : null),
@@ -313,9 +313,18 @@ function sectionOf(session, ambiguous) {
 		h("span", { class: "gain" },
 			resumed > 0 ? h("span", { class: "resumed" }, `${count(resumed, "stall")} resumed`) : null,
 			added > 0 ? h("span", { class: "meta" }, `+${n(added)} tokens${session.money !== undefined ? ` · ${money(session.money)}` : ""}`) : null),
-		h("span", { class: "last" }, timeOf(session.ended, new Date(report.now))));
+		h("span", { class: "last" }, timeOf(lastOf(session), new Date(report.now))));
 	if (section.open) openSection(section);
 	return section;
+}
+
+// modelOf returns the model of a session, of which maybe no call has ended yet.
+const modelOf = (session) => session.model ?? session.own.find((request) => request.model)?.model;
+
+// lastOf returns when something last happened in a session.
+function lastOf({ ended, own }) {
+	const began = own[0]?.began;
+	return began && new Date(began) > new Date(ended) ? began : ended;
 }
 
 function openSection(section) {
@@ -327,7 +336,7 @@ function openSection(section) {
 // listOf returns a session's list as a bar: a part for each todo, or for each status if
 // there are many.
 function listOf(session) {
-	if (!hasList(session)) return h("span", { class: "dim" }, "no todo list");
+	if (!hasList(session)) return h("span", { class: "dim" }, session.requests && session.code !== "tool_calls" ? "no todo list" : "list not read yet");
 	const { todos, completed, cancelled = 0 } = session.list;
 	const open = Math.max(0, todos - completed - cancelled);
 	const parts = [["completed", completed], ["cancelled", cancelled], ["left", open]];

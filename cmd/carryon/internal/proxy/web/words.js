@@ -79,6 +79,9 @@ const stages = {
 const hasList = (session) => session.list?.todos > 0;
 const isFinished = (session) => hasList(session) && session.list.completed + (session.list.cancelled ?? 0) >= session.list.todos;
 
+// isQuiet reports whether a session has been quiet for so long that nobody works on it.
+const isQuiet = (session) => new Date(report.now) - new Date(session.ended) > 3_600_000;
+
 // stageOf returns how far a session is. open is how many of its requests are under way.
 function stageOf(session, open) {
 	if (open > 0) return "open";
@@ -86,7 +89,7 @@ function stageOf(session, open) {
 	if (isFinished(session)) return "done";
 	if (["paused", "dry_run", "holdout"].includes(session.state)) return session.state;
 	if (["asks_user", "list_untouched", "others_work", "background"].includes(session.code)) return "waiting";
-	if (session.code === "tool_calls" || session.code === "already_active") return "open";
+	if (session.code === "tool_calls" || session.code === "already_active") return isQuiet(session) ? "stopped" : "open";
 	return hasList(session) ? "stopped" : "none";
 }
 
@@ -97,7 +100,7 @@ function waitsFor(session, open) {
 	case "done":
 		return "All todos are done";
 	case "paused":
-		return session.pause ? ["Paused: ", h("q", null, session.pause)] : "The model paused until the user writes again";
+		return session.pause ? ["The model says: ", h("q", null, session.pause)] : "The model paused until the user writes again";
 	case "holdout":
 		return "Stopped with work left; as a part of the control group, it was not continued";
 	case "dry_run":
@@ -109,9 +112,11 @@ function waitsFor(session, open) {
 	}
 	switch (session.code) {
 	case "tool_calls":
-		return "The program runs the tools that the model called";
+		return isQuiet(session) ? "The model called tools, and the program has not come back for an hour" : "The program runs the tools that the model called";
 	case "asks_user":
 		return "Waits for the user, whom the model asked something";
+	case "background":
+		return "Waits for work in the background to report";
 	case "list_untouched":
 		return "Waits for the user: the model did not write the list in this user turn";
 	case "no_list": case "no_list_tool": case "list_empty":
@@ -210,7 +215,7 @@ function sessionName(name, id, ambiguous) {
 // sentenced begins with a capital letter and ends with a full stop.
 const sentenced = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;
 
-// stressed returns a text with its numbers in bold type.
-const stressed = (text) => text.split(/(\$?[+-]?\d[\d,.]*\d%?|\$?[+-]?\d%?)/).map((part, i) => (i % 2 ? h("b", null, part) : part));
+// stressed returns a text with its numbers in bold type, but for those of ranges.
+const stressed = (text) => text.split(/(\(95% range:[^)]*\))/).map((part, i) => (i % 2 ? part : part.split(/(\$?[+-]?\d[\d,.]*\d%?|\$?[+-]?\d%?)/).map((piece, k) => (k % 2 ? h("b", null, piece) : piece))));
 
 const sessionID = (request) => request.session_id ?? "";
