@@ -3,6 +3,7 @@ package proxy
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"io"
 	"log/slog"
 	"net"
@@ -240,4 +241,41 @@ func TestConnectionOnWhichNothingComesIsClosed(t *testing.T) {
 			})
 		})
 	}
+}
+
+// With -log json, a line is JSON whoever writes it: the server about a handler that panics or misuses its answer, or go-redis.
+func TestJSONLogOfOthers(t *testing.T) {
+	t.Parallel()
+	logs := newBuffer()
+	c := parsed(t, "-listen", "127.0.0.1:0", "-log", "json", "-v")
+	logger := c.Logger(logs)
+	p, err := newProxy(c, newBase(), nil, logger)
+	require.NoError(t, err)
+	p.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusOK)
+		w.WriteHeader(http.StatusTeapot) // the server complains
+		panic("a \"fault\" in\n" + r.URL.Path)
+	})
+	server := newServer(p, logger)
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", c.Listen)
+	require.NoError(t, err)
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	_, err = newClient(t).Do(newRequest(t, http.MethodGet, rootOf(listener.Addr())+"/models", "")) //nolint:bodyclose // there is none
+	require.ErrorIs(t, err, io.EOF, "the server has logged the panic and then closed the connection")
+	require.NoError(t, server.Close())
+	require.ErrorIs(t, <-ended, http.ErrServerClosed)
+	redisLog{logger}.Printf(t.Context(), "redis: pool: %v\n\tat %q", io.EOF, "redis:6379")
+
+	var messages []string
+	for line := range strings.Lines(logs.String()) {
+		var one struct{ Level, Msg string }
+		require.NoError(t, json.Unmarshal([]byte(line), &one), line)
+		messages = append(messages, one.Level+" "+one.Msg)
+	}
+	require.Len(t, messages, 3)
+	assert.Contains(t, messages[0], "WARN http: superfluous response.WriteHeader call")
+	assert.Contains(t, messages[1], "WARN http: panic serving")
+	assert.Contains(t, messages[1], "a \"fault\" in\n/models\ngoroutine")
+	assert.Equal(t, "DEBUG redis: pool: EOF\n\tat \"redis:6379\"", messages[2])
 }
