@@ -5,7 +5,11 @@ package main
 import (
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -33,6 +37,35 @@ func TestSignalsOfAnOperator(t *testing.T) {
 	send(syscall.SIGHUP, `msg="a setting was changed" setting=max-attempts old=1 new=2`)
 	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
 	_, err := io.Copy(io.Discard, said)
+	require.NoError(t, err)
+	require.NoError(t, p.Wait())
+}
+
+// "systemctl reload" makes the proxy read its settings again, and does not end a proxy that has none.
+func TestUnitReloads(t *testing.T) {
+	t.Parallel()
+	unit, err := os.ReadFile("carryon.service")
+	require.NoError(t, err)
+	found := regexp.MustCompile(`(?m)^ExecReload=/bin/sh -c '(.*)'$`).FindStringSubmatch(string(unit))
+	require.NotNil(t, found)
+	reload := func(p *exec.Cmd, settings string) error {
+		script := strings.ReplaceAll(found[1], "$$", "$") // as systemd passes it on
+		shell := exec.CommandContext(t.Context(), "/bin/sh", "-c", script)
+		shell.Env = []string{"PATH=" + os.Getenv("PATH"), "MAINPID=" + strconv.Itoa(p.Process.Pid), "CARRYON_SETTINGS=" + settings}
+		return shell.Run()
+	}
+	path := filepath.Join(t.TempDir(), "settings.toml")
+	require.NoError(t, os.WriteFile(path, []byte("max-attempts = 1\n"), 0o600))
+	p := program(t, "proxy", "-listen", "127.0.0.1:0")
+	p.Env = append(p.Env, "CARRYON_SETTINGS="+path)
+	said, _ := started(t, p)
+	readUntil(t, said, "recent activity")
+	require.Error(t, reload(p, ""))
+	require.NoError(t, os.WriteFile(path, []byte("max-attempts = 2\n"), 0o600))
+	require.NoError(t, reload(p, path))
+	assert.Contains(t, readUntil(t, said, "level="), `msg="a setting was changed" setting=max-attempts old=1 new=2`)
+	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+	_, err = io.Copy(io.Discard, said)
 	require.NoError(t, err)
 	require.NoError(t, p.Wait())
 }
