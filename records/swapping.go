@@ -22,8 +22,8 @@ const (
 	lately = time.Second
 )
 
-// Swapping turns a [Swapper] into [Records]. Use [NewSwapping]: the zero value is not
-// ready.
+// NewSwapping returns Records that keep their data in engine. It panics if engine is
+// nil.
 //
 // An update first calls its function with the record that this process last saw, and
 // asks the engine to swap. If the record has changed since, the engine returns the
@@ -34,24 +34,22 @@ const (
 // Within a process, the updates of a key run one after another. If several processes
 // update the same key all the time, none of them starves: the process that succeeded
 // last waits for up to half a millisecond before its next try.
-type Swapping struct {
+func NewSwapping(engine Swapper) Records {
+	if engine == nil {
+		panic("carryon/records: NewSwapping: nil Swapper")
+	}
+	return &swapping{engine: engine}
+}
+
+type swapping struct {
 	engine Swapper
 	turns  turns
 	seen   seen
 	clock  clock
 }
 
-// NewSwapping returns Records that keep their data in engine. It panics if engine is
-// nil.
-func NewSwapping(engine Swapper) *Swapping {
-	if engine == nil {
-		panic("carryon/records: NewSwapping: nil Swapper")
-	}
-	return &Swapping{engine: engine}
-}
-
 // Update implements [Records].
-func (s *Swapping) Update(ctx context.Context, key string, f UpdateFunc) error {
+func (s *swapping) Update(ctx context.Context, key string, f UpdateFunc) error {
 	if err := checkUpdate(ctx, f); err != nil {
 		return err
 	}
@@ -75,7 +73,7 @@ func (s *Swapping) Update(ctx context.Context, key string, f UpdateFunc) error {
 
 // lastSeen returns the record to try first. The first update of a process asks the
 // engine, to learn its time.
-func (s *Swapping) lastSeen(ctx context.Context, key string) (Snapshot, error) {
+func (s *swapping) lastSeen(ctx context.Context, key string) (Snapshot, error) {
 	if !s.clock.isSet() {
 		now, _, err := s.swap(ctx, key, Swap{})
 		return now, err
@@ -89,7 +87,7 @@ func (s *Swapping) lastSeen(ctx context.Context, key string) (Snapshot, error) {
 
 // try calls f with the record as last seen. swapped reports whether that was the
 // current record; only then is err the error of f.
-func (s *Swapping) try(ctx context.Context, key string, last Snapshot, f UpdateFunc) (now Snapshot, swapped bool, err error) {
+func (s *swapping) try(ctx context.Context, key string, last Snapshot, f UpdateFunc) (now Snapshot, swapped bool, err error) {
 	next, keep, failed := f(s.clock.now(), last.Record)
 	swap := Swap{Revision: last.Revision}
 	if failed == nil {
@@ -134,7 +132,7 @@ func change(last Snapshot, next []byte, keep time.Duration) (Swap, error) {
 }
 
 // swap calls the engine's Swap and adjusts the clock to the engine's.
-func (s *Swapping) swap(ctx context.Context, key string, swap Swap) (Snapshot, bool, error) {
+func (s *swapping) swap(ctx context.Context, key string, swap Swap) (Snapshot, bool, error) {
 	if err := ctx.Err(); err != nil { // f may have taken long
 		return Snapshot{}, false, err
 	}

@@ -32,8 +32,8 @@ import (
 	"github.com/carryon-go/carryon/asynctask/job"
 )
 
-// Header is the header of a job that carries the ticket of its task.
-const Header = "Carryon-Ticket"
+// ticketHeader is the header of a job that carries the ticket of its task.
+const ticketHeader = "Carryon-Ticket"
 
 // Client enqueues jobs as background tasks. It is safe for concurrent use.
 type Client struct {
@@ -57,7 +57,7 @@ func NewClient(tasks *asynctask.Manager, client *asynq.Client) *Client {
 //
 // Enqueue returns the errors of asynctask.Manager.Begin and of the client. Programs
 // that enqueue jobs in another way call Begin themselves and put the ticket into the
-// job's [Header].
+// job's header Carryon-Ticket.
 func (c *Client) Enqueue(
 	ctx context.Context, name, typename string, payload []byte, opts ...asynq.Option,
 ) (*asynq.TaskInfo, error) {
@@ -65,7 +65,7 @@ func (c *Client) Enqueue(
 	if err != nil {
 		return nil, err
 	}
-	headers := map[string]string{Header: ticket.String()}
+	headers := map[string]string{ticketHeader: ticket.String()}
 	info, err := c.client.EnqueueContext(ctx, asynq.NewTaskWithHeaders(typename, payload, headers), opts...)
 	if err != nil {
 		return nil, errors.Join(err, c.tasks.Cancel(context.WithoutCancel(ctx), ticket))
@@ -83,7 +83,7 @@ func Middleware(tasks *asynctask.Manager) asynq.MiddlewareFunc {
 	}
 	return func(next asynq.Handler) asynq.Handler {
 		return asynq.HandlerFunc(func(ctx context.Context, t *asynq.Task) error {
-			header, ok := t.Headers()[Header]
+			header, ok := t.Headers()[ticketHeader]
 			if !ok {
 				return next.ProcessTask(ctx, t)
 			}

@@ -205,7 +205,7 @@ func TestOtherJobsPass(t *testing.T) {
 		return nil
 	})
 	client := connect(t, at)
-	_, err := client.Enqueue(asynq.NewTaskWithHeaders("work", nil, map[string]string{carryonasynq.Header: "no ticket"}))
+	_, err := client.Enqueue(asynq.NewTaskWithHeaders("work", nil, map[string]string{"Carryon-Ticket": "no ticket"}))
 	require.NoError(t, err)
 	_, err = client.Enqueue(asynq.NewTask("work", nil))
 	require.NoError(t, err)

@@ -39,9 +39,9 @@ import (
 	"github.com/carryon-go/carryon/asynctask/job"
 )
 
-// MetadataKey is the member of a job's metadata that carries the ticket of its
+// metadataKey is the member of a job's metadata that carries the ticket of its
 // task.
-const MetadataKey = "carryon_ticket"
+const metadataKey = "carryon_ticket"
 
 // Client inserts jobs as background tasks. It is safe for concurrent use.
 type Client[TTx any] struct {
@@ -66,7 +66,7 @@ func NewClient[TTx any](tasks *asynctask.Manager, client *river.Client[TTx]) *Cl
 // Insert returns the errors of asynctask.Manager.Begin and of the client, and an
 // error if the job's metadata is not a JSON object. Programs that insert jobs in
 // another way, such as in a transaction, call Begin themselves and put the ticket
-// into the metadata under [MetadataKey].
+// into the metadata under "carryon_ticket".
 func (c *Client[TTx]) Insert(
 	ctx context.Context, name string, args river.JobArgs, opts *river.InsertOpts,
 ) (*rivertype.JobInsertResult, error) {
@@ -106,7 +106,7 @@ func carrying(ticket asynctask.Ticket, args river.JobArgs, opts *river.InsertOpt
 	if err != nil {
 		return nil, err
 	}
-	metadata[MetadataKey] = text
+	metadata[metadataKey] = text
 	with.Metadata, err = json.Marshal(metadata)
 	return &with, err
 }

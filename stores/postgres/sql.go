@@ -8,7 +8,7 @@ import (
 )
 
 // Schema returns the statement that creates the table, for programs with their own
-// database migrations. The table is [DefaultTable], or the name given to [WithTable].
+// database migrations. The table is carryon_records, or the name given to [WithTable].
 //
 // Rows change often and stay small. The fill factor leaves space in each page, so
 // that PostgreSQL can update a row without touching the index.

@@ -16,13 +16,13 @@ import (
 	"github.com/carryon-go/carryon/records"
 )
 
-// DefaultTable is the table for records unless [WithTable] names another.
-const DefaultTable = "carryon_records"
+// defaultTable is the table for records unless [WithTable] names another.
+const defaultTable = "carryon_records"
 
 // Engine stores records in a table. It is safe for concurrent use. Create it with
 // [Open] or [New]: the zero value is not usable.
 type Engine struct {
-	*records.Swapping
+	records records.Records // of this engine's swaps
 
 	pool  *pgxpool.Pool
 	table string // with its schema, if it has one
@@ -32,7 +32,6 @@ type Engine struct {
 
 var (
 	_ records.Records  = (*Engine)(nil)
-	_ records.Swapper  = (*Engine)(nil)
 	_ records.Notifier = (*Engine)(nil)
 )
 
@@ -46,7 +45,7 @@ type options struct {
 
 var validTable = regexp.MustCompile(`^([a-z_][a-z0-9_]{0,62}\.)?[a-z_][a-z0-9_]{0,62}$`)
 
-// WithTable stores the records in this table, not in [DefaultTable]. The name may
+// WithTable stores the records in this table, not in carryon_records. The name may
 // have a schema before it, as in "app.carryon". Both consist of lower-case letters,
 // digits and underscores.
 func WithTable(name string) Option {
@@ -86,7 +85,7 @@ func New(pool *pgxpool.Pool, opts ...Option) (*Engine, error) {
 	if pool == nil {
 		return nil, errors.New("postgres: nil pool")
 	}
-	o := options{table: DefaultTable}
+	o := options{table: defaultTable}
 	for _, opt := range opts {
 		if opt != nil {
 			opt(&o)
@@ -96,7 +95,7 @@ func New(pool *pgxpool.Pool, opts ...Option) (*Engine, error) {
 		return nil, o.err
 	}
 	s := &Engine{pool: pool, table: o.table, close: func() {}, sql: statementsFor(o.table)}
-	s.Swapping = records.NewSwapping(s)
+	s.records = records.NewSwapping(swapper{s})
 	return s, nil
 }
 
@@ -111,8 +110,16 @@ func (s *Engine) Close() error {
 	return nil
 }
 
+// Update implements [records.Records].
+func (s *Engine) Update(ctx context.Context, key string, f records.UpdateFunc) error {
+	return s.records.Update(ctx, key, f)
+}
+
+// swapper swaps the records of an engine.
+type swapper struct{ *Engine }
+
 // Swap implements [records.Swapper].
-func (s *Engine) Swap(ctx context.Context, key string, swap records.Swap) (records.Snapshot, bool, error) {
+func (s swapper) Swap(ctx context.Context, key string, swap records.Swap) (records.Snapshot, bool, error) {
 	now, swapped, err := s.sql.swap(ctx, s.pool, key, swap)
 	var failed *pgconn.PgError
 	if errors.As(err, &failed) && (failed.Code == serializationFailure || failed.Code == deadlock) {

@@ -19,7 +19,7 @@ import (
 // Engine stores records in Redis or Valkey. It is safe for concurrent use. Create it
 // with [Open] or [New]: the zero value is not usable.
 type Engine struct {
-	*records.Swapping
+	records records.Records // of this engine's swaps
 
 	client redis.UniversalClient
 	script *redis.Script
@@ -28,7 +28,6 @@ type Engine struct {
 
 var (
 	_ records.Records  = (*Engine)(nil)
-	_ records.Swapper  = (*Engine)(nil)
 	_ records.Notifier = (*Engine)(nil)
 )
 
@@ -54,7 +53,7 @@ func New(client redis.UniversalClient) (*Engine, error) {
 		return nil, errors.New("redis: the client ignores the deadline of a ctx: set ContextTimeoutEnabled in its options")
 	}
 	s := &Engine{client: client, script: redis.NewScript(swapScript), close: func() error { return nil }}
-	s.Swapping = records.NewSwapping(s)
+	s.records = records.NewSwapping(swapper{s})
 	return s, nil
 }
 
@@ -78,8 +77,16 @@ func newRevision() string {
 	return base64.RawURLEncoding.EncodeToString(random[:]) + " "
 }
 
+// Update implements [records.Records].
+func (s *Engine) Update(ctx context.Context, key string, f records.UpdateFunc) error {
+	return s.records.Update(ctx, key, f)
+}
+
+// swapper swaps the records of an engine.
+type swapper struct{ *Engine }
+
 // Swap implements [records.Swapper].
-func (s *Engine) Swap(ctx context.Context, key string, swap records.Swap) (records.Snapshot, bool, error) {
+func (s swapper) Swap(ctx context.Context, key string, swap records.Swap) (records.Snapshot, bool, error) {
 	revision := swap.Revision
 	args := []any{revision, "look", milliseconds(swap.Keep), ""}
 	switch swap.Action {
