@@ -72,11 +72,9 @@ func (e *UnreadableError) Is(target error) bool { return target == ErrUnreadable
 // Unwrap returns Err.
 func (e *UnreadableError) Unwrap() error { return e.Err }
 
-// ErrArguments is matched by every [*ArgumentsError]; test with [errors.Is].
-var ErrArguments = errors.New("todo: list refused")
-
 // ArgumentsError says why [ParseList] or [Memory.Write] rejected a list. Its text is
-// written for the model that sent the list, and quotes nothing from it.
+// written for the model that sent the list, and quotes nothing from it. Use [errors.As]
+// with an *ArgumentsError.
 type ArgumentsError struct {
 	// Item is the position of the invalid item, counted from 1; 0 means the whole list.
 	Item int
@@ -92,11 +90,6 @@ func (e *ArgumentsError) Error() string {
 		return "todo: " + e.Problem + "; " + e.Remedy
 	}
 	return fmt.Sprintf("todo: item %d: %s; %s", e.Item, e.Problem, e.Remedy)
-}
-
-// Is reports whether target is ErrArguments.
-func (e *ArgumentsError) Is(target error) bool {
-	return target == ErrArguments
 }
 
 const (

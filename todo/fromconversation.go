@@ -128,7 +128,7 @@ func (c *conversationSource) Todos(ctx context.Context) ([]Todo, error) {
 // Locate implements [Locator].
 func (c *conversationSource) Locate(ctx context.Context) ([]Todo, Origin, error) {
 	checkContext(ctx)
-	tools, _ := ToolsFrom(ctx)
+	tools, _ := toolsFrom(ctx)
 	s := search{source: c, tools: tools, unread: maxArguments}
 	if err := s.read(ctx); err != nil {
 		return nil, Origin{}, err
@@ -204,7 +204,7 @@ func (r *remembered) get(session string, tools uint64) (rememberedList, bool) {
 // rememberedTools identifies the tools that the request of ctx offers, within this
 // process; 0 if they are not known.
 func rememberedTools(ctx context.Context) uint64 {
-	tools, known := ToolsFrom(ctx)
+	tools, known := toolsFrom(ctx)
 	if !known {
 		return 0
 	}

@@ -193,7 +193,7 @@ func TestMemoryRefusesAndKeepsTheListBefore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := memory.Write(in(t, "a"), test.list)
-			require.ErrorIs(t, err, todo.ErrArguments)
+			require.ErrorAs(t, err, new(*todo.ArgumentsError))
 			var refused *todo.ArgumentsError
 			require.ErrorAs(t, err, &refused)
 			assert.Equal(t, test.item, refused.Item)

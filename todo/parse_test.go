@@ -267,7 +267,7 @@ func TestParseListRefuses(t *testing.T) {
 			t.Parallel()
 			list, err := todo.ParseList(test.arguments)
 			assert.Nil(t, list)
-			require.ErrorIs(t, err, todo.ErrArguments)
+			require.ErrorAs(t, err, new(*todo.ArgumentsError))
 			var refused *todo.ArgumentsError
 			require.ErrorAs(t, err, &refused)
 			assert.Equal(t, test.item, refused.Item)
@@ -289,7 +289,7 @@ func TestParseListSurvivesDepthAndSize(t *testing.T) {
 		"quotes":  strings.Repeat(`"\"`, 100_000),
 	} {
 		_, err := todo.ParseList(arguments)
-		require.ErrorIs(t, err, todo.ErrArguments, name)
+		require.ErrorAs(t, err, new(*todo.ArgumentsError), name)
 		assert.Less(t, len(err.Error()), 300, name)
 	}
 	big := strings.Repeat("x", 8<<20)
@@ -320,7 +320,7 @@ func FuzzParseList(f *testing.F) {
 	f.Fuzz(func(t *testing.T, arguments string) {
 		list, err := todo.ParseList(arguments)
 		if err != nil {
-			require.ErrorIs(t, err, todo.ErrArguments)
+			require.ErrorAs(t, err, new(*todo.ArgumentsError))
 			require.Nil(t, list)
 			return
 		}
@@ -419,7 +419,7 @@ func TestTextWithoutACheckBoxIsNoList(t *testing.T) {
 	} {
 		for _, arguments := range []string{text, `{"todos":` + quoted(text) + `}`, `{"content":` + quoted(text) + `}`} {
 			_, err := todo.ParseList(arguments)
-			require.ErrorIs(t, err, todo.ErrArguments, arguments)
+			require.ErrorAs(t, err, new(*todo.ArgumentsError), arguments)
 		}
 	}
 }

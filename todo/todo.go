@@ -272,10 +272,10 @@ func WithTools(ctx context.Context, tools iter.Seq[string]) context.Context {
 	return context.WithValue(ctx, toolsKey{}, tools)
 }
 
-// ToolsFrom returns the names of the tools that the request of ctx offers, and whether
+// toolsFrom returns the names of the tools that the request of ctx offers, and whether
 // they are known. Like a [Conversation], tools may be used only until [Provider].Todos
 // returns.
-func ToolsFrom(ctx context.Context) (tools iter.Seq[string], known bool) {
+func toolsFrom(ctx context.Context) (tools iter.Seq[string], known bool) {
 	tools, _ = ctx.Value(toolsKey{}).(iter.Seq[string])
 	return tools, tools != nil
 }

@@ -147,7 +147,7 @@ func TestMemoryKeepsOwnersAndBlockers(t *testing.T) {
 	assert.Equal(t, []todo.Todo{{ID: "1", Content: "a", Status: todo.Pending, Owner: "ann\uFFFD", BlockedBy: "2,3"}}, memory.Read(ctx))
 
 	for _, long := range []todo.Todo{{Content: "a", Owner: strings.Repeat("x", 2<<10)}, {Content: "a", BlockedBy: strings.Repeat("x", 2<<10)}} {
-		require.ErrorIs(t, memory.Write(ctx, []todo.Todo{long}), todo.ErrArguments)
+		require.ErrorAs(t, memory.Write(ctx, []todo.Todo{long}), new(*todo.ArgumentsError))
 	}
 }
 

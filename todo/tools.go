@@ -97,10 +97,11 @@ func (m *Memory) handleWrite(ctx context.Context, arguments string) string {
 
 // reasonOf returns why a call failed, in words that the model can act on.
 func reasonOf(err error) string {
+	var refused *ArgumentsError
 	switch {
 	case errors.Is(err, ErrNoSession):
 		return "the program has not said which conversation this is, so it keeps no list" // the model cannot change that
-	case errors.Is(err, ErrArguments):
+	case errors.As(err, &refused):
 		return strings.TrimPrefix(err.Error(), "todo: ")
 	}
 	return "the list cannot be reached just now" // the model need not know how it is kept
