@@ -394,5 +394,8 @@ func TestClockOfTheTestKitFits(t *testing.T) {
 	t.Parallel()
 	clock := carryontest.NewClock()
 	assert.Implements(t, (*asynctask.Clock)(nil), clock)
-	assert.Implements(t, (*asynctask.Timer)(nil), clock.AfterFunc(time.Hour, func() {}))
+	assert.Implements(t, (*interface {
+		Stop() bool
+		Reset(d time.Duration) bool
+	})(nil), clock.AfterFunc(time.Hour, func() {}))
 }

@@ -174,12 +174,8 @@ func WithClock(c Clock) Option {
 }
 
 // Clock is a source of time, for [WithClock]. Now() time.Time returns the time.
-// AfterFunc(d time.Duration, f func()) Timer calls f once, on any goroutine, after d.
-// Implementations are safe for concurrent use. carryontest.Clock is one that moves only
-// when told to.
+// AfterFunc(d time.Duration, f func()) calls f once, on any goroutine, after d. It
+// returns an interface{ Stop() bool; Reset(d time.Duration) bool }, as *time.Timer has
+// them. Implementations are safe for concurrent use. carryontest.Clock is one that moves
+// only when told to.
 type Clock = clock.Clock
-
-// Timer is a pending call of a [Clock]'s AfterFunc. Stop() bool cancels the call, and
-// Reset(d time.Duration) bool schedules it for d from now; both report whether the call
-// was still pending. *[time.Timer] is a Timer.
-type Timer = clock.Timer

@@ -9,10 +9,6 @@ import (
 	"github.com/carryon-go/carryon/internal/clock"
 )
 
-// Timer is a pending call of a [Clock]'s AfterFunc. Stop() bool cancels the call, and Reset(d time.Duration) bool schedules
-// it for d from now; both report whether it was still pending.
-type Timer = clock.Timer
-
 var _ clock.Clock = (*Clock)(nil)
 
 // Clock is a clock that moves only when told to. It is safe for concurrent use.
@@ -44,8 +40,10 @@ func (c *Clock) Now() time.Time {
 }
 
 // AfterFunc calls f in the Advance that moves the clock by d or more. If d is zero or less, f is due at once, but still
-// waits for the next Advance, which may be by zero. AfterFunc panics if f is nil.
-func (c *Clock) AfterFunc(d time.Duration, f func()) Timer {
+// waits for the next Advance, which may be by zero. Of the timer that AfterFunc returns, Stop() bool cancels the call, and
+// Reset(d time.Duration) bool schedules it for d from now; both report whether it was still pending. AfterFunc panics if f
+// is nil.
+func (c *Clock) AfterFunc(d time.Duration, f func()) clock.Timer {
 	if f == nil {
 		panic("carryon/carryontest: AfterFunc of a nil function")
 	}

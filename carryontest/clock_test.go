@@ -78,7 +78,7 @@ func TestTimerStopAndReset(t *testing.T) {
 func TestAdvanceHoldsNoLock(t *testing.T) {
 	c := carryontest.NewClock()
 	start := c.Now()
-	var timer carryontest.Timer
+	var timer interface{ Stop() bool }
 	timer = c.AfterFunc(time.Second, func() {
 		assert.False(t, timer.Stop())
 		c.Advance(time.Hour)

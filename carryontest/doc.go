@@ -35,8 +35,7 @@
 // The server checks a request for Anthropic's Messages as the API does, and refuses it with status 400 if it has calls
 // without results, two calls with one id, empty texts, two tools of one name, or thinking in the wrong place. It signs
 // reasoning together with the system prompt, the tools and the messages before it, and also refuses a request that sends
-// the reasoning back after any of these has changed. [Turn.Unsigned] leaves the signature out, as servers do that run other
-// companies' models.
+// the reasoning back after any of these has changed.
 //
 // # Gemini
 //

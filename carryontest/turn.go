@@ -58,9 +58,6 @@ func (t Turn) WholeCalls() Turn { return Turn{t.turn.With(fakellm.WholeCalls)} }
 // Reasoning adds reasoning, which comes first: reasoning_content, or a signed block of thinking.
 func (t Turn) Reasoning(text string) Turn { return Turn{t.turn.Reasoning(text)} }
 
-// Unsigned leaves out the signature of thinking.
-func (t Turn) Unsigned() Turn { return Turn{t.turn.With(fakellm.Unsigned)} }
-
 // Finish sets the finish reason.
 func (t Turn) Finish(reason string) Turn { return Turn{t.turn.Finish(reason)} }
 

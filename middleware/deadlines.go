@@ -6,6 +6,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/internal/scope"
 )
 
@@ -22,10 +23,10 @@ type deadlines struct {
 	clock     Clock
 	idle      time.Duration // longest wait between chunks
 	heartbeat time.Duration // longest time in which the consumer is shown nothing
-	firstByte Timer         // nil once the first chunk has come
+	firstByte clock.Timer   // nil once the first chunk has come
 	stop      func() bool   // stops the cancellation at the end of the program
-	caller    Timer         // before the caller's deadline; nil without one
-	silence   Timer         // between chunks; nil until it is needed
+	caller    clock.Timer   // before the caller's deadline; nil without one
+	silence   clock.Timer   // between chunks; nil until it is needed
 	began     bool          // the first chunk has come
 
 	waitingSince time.Time     // when the consumer began to wait

@@ -521,7 +521,7 @@ func (d *decider) readTodos() {
 	defer cancel()
 	ctx = d.env.withRequest(ctx)
 	if source.shared && d.env.session.waited.isOver() || !source.breaker.allows(d.env.mw.options.clock) {
-		d.list = &readList{err: ErrSourceSkipped, turn: d.turn.Turn, work: d.list.work}
+		d.list = &readList{err: errSourceSkipped, turn: d.turn.Turn, work: d.list.work}
 		return
 	}
 	watch := d.env.mw.options.watchIf(func(o *Observer) bool { return o.TodosRead != nil })

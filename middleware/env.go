@@ -65,7 +65,7 @@ func (e *callEnv) storeFailed(id continuation.TurnID, err error) {
 
 // storeReason returns the reason for not continuing a call whose store has failed with err.
 func storeReason(err error) continuation.Reason {
-	if errors.Is(err, ErrStoreSkipped) {
+	if errors.Is(err, errStoreSkipped) {
 		return continuation.ReasonStoreSkipped
 	}
 	return continuation.ReasonStore

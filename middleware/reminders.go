@@ -224,7 +224,7 @@ func (e *callEnv) askTasks(ctx context.Context, question func(context.Context) e
 		return question(ctx)
 	}
 	if e.session.waited.isOver() || !e.mw.tasksBreaker.allows(e.mw.options.clock) {
-		return ErrTasksSkipped
+		return errTasksSkipped
 	}
 	return e.askSharedTasks(ctx, question)
 }

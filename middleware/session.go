@@ -290,7 +290,7 @@ func (h *sessionHandle) updateStore(
 // inStoreTime asks the store within its time limit, unless the breaker is open.
 func (h *sessionHandle) inStoreTime(ctx context.Context, f func(context.Context) error) error {
 	if h.waited.isOver() || !h.store.breaker.allows(h.store.options.clock) {
-		return ErrStoreSkipped
+		return errStoreSkipped
 	}
 	answer := h.askStore(ctx, f)
 	h.reportAnswer(ctx, answer)
@@ -444,7 +444,7 @@ func (e knownError) Unwrap() error { return e.error }
 // isNews reports whether a failure of the store or of the background tasks was not
 // reported yet.
 func isNews(err error) bool {
-	return !errors.As(err, new(knownError)) && !errors.Is(err, ErrStoreSkipped) && !errors.Is(err, ErrTasksSkipped)
+	return !errors.As(err, new(knownError)) && !errors.Is(err, errStoreSkipped) && !errors.Is(err, errTasksSkipped)
 }
 
 // maxBadStates is how many sessions are remembered whose states cannot be read.
@@ -482,15 +482,15 @@ func (b *badStates) remove(key string) {
 }
 
 // Errors of calls for which carryon did not ask again, after an error or a timeout of
-// an earlier call. Test for them with [errors.Is].
+// an earlier call.
 var (
-	// ErrStoreSkipped says that carryon did not ask the store of session state, because
+	// errStoreSkipped says that carryon did not ask the store of session state, because
 	// the store had failed a few seconds before.
-	ErrStoreSkipped = errors.New("middleware: the session store has failed and is not asked again for some seconds")
-	// ErrTasksSkipped says that carryon did not ask for the background tasks, because
+	errStoreSkipped = errors.New("middleware: the session store has failed and is not asked again for some seconds")
+	// errTasksSkipped says that carryon did not ask for the background tasks, because
 	// asking had failed a few seconds before.
-	ErrTasksSkipped = errors.New("middleware: the background tasks have failed and are not asked again for some seconds")
-	// ErrSourceSkipped says that carryon did not ask the todo source, because the
+	errTasksSkipped = errors.New("middleware: the background tasks have failed and are not asked again for some seconds")
+	// errSourceSkipped says that carryon did not ask the todo source, because the
 	// source had been late a few seconds before. It wraps [context.DeadlineExceeded].
-	ErrSourceSkipped = fmt.Errorf("middleware: the todo source was late and is not asked again for some seconds: %w", context.DeadlineExceeded)
+	errSourceSkipped = fmt.Errorf("middleware: the todo source was late and is not asked again for some seconds: %w", context.DeadlineExceeded)
 )

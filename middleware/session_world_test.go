@@ -13,6 +13,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -293,7 +294,7 @@ func (w *world) Now() time.Time { return w.now }
 
 // AfterFunc implements middleware.Clock. The wait for one or five intervals is a place to stop
 // at, any number of times; no other timer fires, because the model is never too slow.
-func (w *world) AfterFunc(d time.Duration, f func()) middleware.Timer {
+func (w *world) AfterFunc(d time.Duration, f func()) clock.Timer {
 	r := w.current
 	if d > 5*worldInterval || r == nil {
 		return worldTimer{}

@@ -11,8 +11,9 @@ type Clock interface {
 	AfterFunc(d time.Duration, f func()) Timer
 }
 
-// Timer is a pending call of AfterFunc. A *time.Timer is a Timer.
-type Timer interface {
+// Timer is a pending call of AfterFunc. A *time.Timer is a Timer. Timer is no type of its own, so that a program can write
+// a Clock without a name for it.
+type Timer = interface {
 	// Stop cancels the call and reports whether it was still pending.
 	Stop() bool
 	// Reset schedules the call for d from now and reports whether it was still pending.

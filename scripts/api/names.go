@@ -12,7 +12,6 @@ func oneName() map[string]string {
 	return map[string]string{
 		"Option":     "the options of a package's only constructor",
 		"Clock":      "one interface, and carryontest's clock, which implements it",
-		"Timer":      "one type",
 		"PanicError": "one type",
 		"Definition": "one type",
 		"Client":     "wrappers of a type that the SDK or the queue calls Client",

@@ -16,6 +16,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/internal/recordtable"
 	"github.com/carryon-go/carryon/internal/testkit/syncbuf"
 	"github.com/carryon-go/carryon/middleware"
@@ -166,7 +167,7 @@ func (c *shiftedClock) advance(d time.Duration) { c.ahead.Add(int64(d)) }
 func (c *shiftedClock) Now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
 
 // AfterFunc implements middleware.Clock.
-func (*shiftedClock) AfterFunc(d time.Duration, f func()) middleware.Timer {
+func (*shiftedClock) AfterFunc(d time.Duration, f func()) clock.Timer {
 	return time.AfterFunc(d, f)
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/records"
 )
 
@@ -54,7 +55,7 @@ type hastyClock struct{}
 
 func (hastyClock) Now() time.Time { return hurry(time.Now()) }
 
-func (hastyClock) AfterFunc(d time.Duration, f func()) asynctask.Timer {
+func (hastyClock) AfterFunc(d time.Duration, f func()) clock.Timer {
 	return time.AfterFunc(d/haste, f)
 }
 
