@@ -86,7 +86,7 @@ func numbers(t *testing.T) []number {
 		{page: "docs/evidence.md", text: "After %v others", value: thousands(in("cmd/carryon/internal/proxy", "maxSessions"))},
 		{page: "docs/evidence.md", text: "have 95%:", why: "how it is counted"},
 		{page: "docs/evidence.md", text: "759 sessions, nine tenths of them with Claude Opus 4.5 and 4.6. 179 turns", why: "decisions.md has the study"},
-		{page: "docs/evidence.md", text: "Of 150 runs with 20 todos each, none was finished without carryon, and 97 % were", why: "the simulation in middleware prints it"},
+		{page: "docs/evidence.md", text: "Of 150 runs with 20 todos each, none was finished without carryon, and 97 % with it", why: "the simulation in middleware prints it"},
 		{page: "docs/faq.md", text: "more than %v characters", value: in("internal/handback", "maxAnswer")},
 		{page: "docs/getting-started.md", text: "defaults to 1 here", why: "an outcome of the langchaingo tests says so"},
 		{page: "docs/getting-started.md", text: "openai-go v1", why: "what genkit requires"},
