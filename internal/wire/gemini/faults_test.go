@@ -133,13 +133,16 @@ func TestContinuationsThatFail(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := ask{attempts: 1, turns: []fakellm.Turn{raw(of(says(wiretest.Plan), stop)), turn, turn, turn}}.play(t, true)
+			thought := strings.Replace(of(says(wiretest.Plan)), `"promptTokenCount"`, `"thoughtsTokenCount":2,"promptTokenCount"`, 1) // the end has no such count
+			got := ask{attempts: 1, turns: []fakellm.Turn{raw(thought, of(says(""), stop)), turn, turn, turn}}.play(t, true)
 			assert.Equal(t, []string{wiretest.Plan}, got.shown(t))
 			assert.Len(t, got.chunks, 2)
 			assert.JSONEq(t, end, eventsOf(t, got.raw)[1])
 			require.Error(t, got.outcome.Err)
 		})
 	}
+	later := fakellm.Status(429, `{"error":{"code":429,"details":[{"retryDelay":"20s"},{"retryDelay":"0s"}]}}`)
+	assert.Len(t, ask{attempts: 1, turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), later}}.play(t, true).requests, 2, "the wait would be too long")
 	shown := ask{attempts: 1, turns: []fakellm.Turn{raw(of(says(wiretest.Plan), stop)), raw(of(says("One.")), `{"error":{"code":503}}`)}}.play(t, true)
 	assert.Equal(t, []string{wiretest.Plan, "\n\nOne."}, shown.shown(t))
 }

@@ -17,7 +17,7 @@ import (
 // lines below.
 func TestEndOfATurnThatGoesOn(t *testing.T) {
 	t.Parallel()
-	const ends = `"finishMessage":"Ended.","groundingMetadata":{"webSearchQueries":["a"]}`
+	const ends = `"finishMessage":"Ended.","groundingMetadata":{"webSearchQueries":["a"]},"citationMetadata":{}`
 	for name, test := range map[string]struct {
 		first, shown []string
 		grounded     bool
@@ -64,6 +64,18 @@ func TestChunkWithoutUsage(t *testing.T) {
 	require.Len(t, events, 4, "the last one has the finish")
 	assert.NotContains(t, events[1], "usageMetadata")
 	assert.Contains(t, events[2], `"candidatesTokenCount":10`)
+}
+
+// On a path whose chunks are wrapped, a bare one can only be an error: it is not continued, and no part of a later turn.
+func TestChunkThatIsNotWrapped(t *testing.T) {
+	t.Parallel()
+	bare, wrapped := of(says("One."), stop), `{"response":`+of(says(wiretest.Plan), stop)+`}`
+	got := ask{path: assist, turns: []fakellm.Turn{raw(bare)}}.exchange(t, true, 0)
+	require.NoError(t, got.err)
+	assert.Len(t, got.requests, 1)
+	got = ask{path: assist, attempts: 1, turns: []fakellm.Turn{raw(wrapped), raw(bare), raw(bare), raw(bare)}}.exchange(t, true, 0)
+	require.NoError(t, got.err)
+	assert.NotContains(t, got.raw, "One.")
 }
 
 // The ids of calls, by which clients pair their results, are the provider's.

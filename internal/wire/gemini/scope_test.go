@@ -90,6 +90,7 @@ func TestScope(t *testing.T) {
 		"two candidates":          {ask{members: `"generationConfig":{"candidateCount":2},`}, continuation.ReasonManyChoices},
 		"one candidate":           {ask{members: `"generation_config":{"candidate_count":1},`}, none},
 		"JSON":                    {ask{members: `"generationConfig":{"responseMimeType":"application/json"},`}, continuation.ReasonJSON},
+		"no type":                 {ask{members: `"generationConfig":{"responseMimeType":""},`}, none},
 		"a schema":                {ask{members: `"generation_config":{"response_json_schema":{}},`}, continuation.ReasonJSON},
 		"text":                    {ask{members: `"generationConfig":{"responseMimeType":"text/plain","responseSchema":null,"responseModalities":["TEXT"]},`}, none},
 		"images":                  {ask{members: `"generationConfig":{"responseModalities":["TEXT","IMAGE"]},`}, continuation.ReasonModalities},

@@ -97,6 +97,14 @@ func TestShapesOfLaterTurns(t *testing.T) {
 		"another id": {
 			[]string{strings.NewReplacer(`"r"`, `"other"`, `"m"`, `"newer"`).Replace(of(says("One."), stop))}, []string{"\n\nOne."}, "STOP",
 		},
+		"two candidates": {
+			[]string{strings.Replace(of(says("One."), stop), `"index":0}`, `"index":0},{"content":{"parts":[{"text":"Other."}],"role":"model"},"index":1}`, 1)}, []string{"\n\nOne."}, "STOP",
+		},
+		"code that was a thought": {
+			[]string{of(`{"executableCode":{"code":"1"},"thought":true}`), of(says("One."), stop)},
+			[]string{`<{"executableCode":{"code":"1"},"thought":true}>`, "\n\nOne."},
+			"STOP",
+		},
 		"too many tokens": {[]string{of(says("One."), `"finishReason":"MAX_TOKENS"`)}, []string{"\n\nOne."}, "MAX_TOKENS"},
 		"to be resumed": {
 			[]string{of(says("One."), `"continuationToken":"t"`), of(says(" Two."), `"finishReason":"CONTINUATION"`, `"continuationToken":"t"`)},
@@ -133,8 +141,8 @@ func TestShapesOfLaterTurns(t *testing.T) {
 			[]string{of(signed(edits, "s")+","+pauses, stop)}, []string{"edit_file{}!s", "\n\nTask paused: " + wiretest.Blocked}, "STOP",
 		},
 		"a signed pause, and a call that is signed": {
-			[]string{of(signed(pauses, "s")+","+signed(edits, "t")+","+edits, stop)},
-			[]string{"edit_file{}!t", "edit_file{}!s", "\n\nTask paused: " + wiretest.Blocked},
+			[]string{of(signed(pauses, "s")+","+signed(edits, "t")+","+edits+","+edits, stop)},
+			[]string{"edit_file{}!t", "edit_file{}!s", "edit_file{}", "\n\nTask paused: " + wiretest.Blocked},
 			"STOP",
 		},
 		"a printed pause": {
@@ -220,11 +228,15 @@ func TestFinishThatIsNotTheEnd(t *testing.T) {
 // A turn without text is continued once, and nothing of its end is shown.
 func TestBlankTurn(t *testing.T) {
 	t.Parallel()
-	for name, first := range map[string]string{"empty": of(says(""), stop), "thoughts": of(`{"text":"Hm.","thought":true}`, stop)} {
-		t.Run(name, func(t *testing.T) {
+	thought := func(text string) string { return `{"text":"` + text + `","thought":true}` }
+	for first, shown := range map[string][]string{
+		of(says(""), stop):       {"(So.)", "(Yes.)", "edit_file{}"},
+		of(thought("Hm."), stop): {"(Hm.)", "(\n\nSo.)", "(Yes.)", "edit_file{}"},
+	} {
+		t.Run(shown[0], func(t *testing.T) {
 			t.Parallel()
-			got := ask{turns: []fakellm.Turn{raw(first), raw(of(edits, stop))}}.play(t, true)
-			assert.Contains(t, got.shown(t), "edit_file{}")
+			got := ask{turns: []fakellm.Turn{raw(first), raw(of(thought("So.")+","+thought("Yes.")+","+edits, stop))}}.play(t, true)
+			assert.Equal(t, shown, got.shown(t))
 			assert.Equal(t, "(no answer)", got.requests[1].Messages[2].Content)
 		})
 	}
@@ -278,11 +290,14 @@ func TestCallsInPieces(t *testing.T) {
 		shown  []string
 	}{
 		"a pause": {
-			[]string{of(begin), of(piece("The grammar file ")), of(piece("grammar.ebnf is missing")), of(`{"functionCall":{}}`, stop)},
+			[]string{of(begin), of(piece("The grammar file ")), of(strings.Replace(piece("No. "), "$.reason", "$.note", 1)), of(piece("grammar.ebnf is missing")), of(`{"functionCall":{}}`, stop)},
 			[]string{"\n\nTask paused: " + wiretest.Blocked},
 		},
 		"a pause without its end": {
 			[]string{of(begin), of(piece(wiretest.Blocked), stop)}, []string{"\n\nTask paused: " + wiretest.Blocked},
+		},
+		"another call without its end, then a pause": {
+			[]string{of(strings.Replace(begin, "todo_pause", "edit_file", 1)), of(piece("x")), of(pauses, stop)}, []string{"edit_file", "", "\n\nTask paused: " + wiretest.Blocked},
 		},
 		"another call": {
 			[]string{of(strings.Replace(begin, "todo_pause", "edit_file", 1)), of(piece("x")), of(`{"functionCall":{}}`, stop)},

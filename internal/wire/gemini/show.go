@@ -273,10 +273,7 @@ func (w *partWriter) add(part []byte) { w.parts = append(w.parts, part) }
 func (w *partWriter) text(p *part) {
 	before, own, shown := w.texts.next(rawjson.TextOf(p.text))
 	switch {
-	case shown == "" && p.signature == nil:
-		if before != "" {
-			w.add(textPart(before))
-		}
+	case shown == "" && p.signature == nil: // nor is anything before it: that goes before a text that is shown
 	case shown == "" && own != "":
 		w.split()
 		w.add(changed(p.raw, replace("text", []byte(`""`))))
