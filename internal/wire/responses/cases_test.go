@@ -230,6 +230,45 @@ func TestResponsesThatDoNotEndInText(t *testing.T) {
 	}
 }
 
+// Turns that are not continued because of one event, and one that is.
+func TestOneEventDecides(t *testing.T) {
+	t.Parallel()
+	shell := func(n int, kind string) []string {
+		item := fmt.Sprintf(`"output_index":%d,"item":{"id":"s%d","type":"%s","call_id":"c","status":"completed"}`, n, n, kind)
+		return []string{itemAdded + " " + item, itemDone + " " + item}
+	}
+	long := strings.Repeat("m", 5<<10)
+	for name, tt := range map[string]struct {
+		events []string
+		end    string
+		reason continuation.Reason
+	}{
+		"an error":          {messageEvents("m1", wiretest.Plan), `,"error":{"message":"no"}`, continuation.ReasonBrokeOff},
+		"an id of 5 KB":     {messageEvents(long, wiretest.Plan), "", continuation.ReasonUnknownContent},
+		"a shell that runs": {inOrder(messageEvents("m1", wiretest.Plan), shell(1, "shell_call")), "", continuation.ReasonToolCalls},
+		"a shell that has run": {
+			inOrder(messageEvents("m1", wiretest.Plan), shell(1, "shell_call"), shell(2, "shell_call_output")), "", continuation.ReasonMaxAttempts,
+		},
+	} {
+		s := wiretest.NewScene(t, wiretest.TwoTodos, wiretest.Continuations(1))
+		completed := strings.TrimSuffix(completedEvent("r1", ""), "}") + tt.end + "}"
+		got := send(t, s, responsesBody(true), fakellm.Raw(typedStream(inOrder([]string{createdEvent("r1")}, tt.events, []string{completed})...)), fakellm.Text("Done."))
+		assert.Equal(t, tt.reason, got.Outcome.Reason, name)
+	}
+}
+
+// What the last turn says of its end is shown.
+func TestMembersOfTheLastTurn(t *testing.T) {
+	t.Parallel()
+	s := wiretest.NewScene(t, wiretest.TwoTodos, wiretest.Continuations(1))
+	const last = `"completed_at":2,"service_tier":"flex","moderation":{"flagged":false}`
+	_, got := respond(t, s, responsesBody(false), fakellm.Text(wiretest.Plan),
+		fakellm.Status(http.StatusOK, `{"id":"r2","object":"response","status":"completed","output":[`+messageItem("m2", "Now.")+`],`+last+`}`))
+	for member := range strings.SplitSeq(last, ",") {
+		assert.Contains(t, got.Body, member)
+	}
+}
+
 // Repeated members that carryon would replace do not make an answer larger.
 func TestResponsesWithAMemberManyTimes(t *testing.T) {
 	t.Parallel()

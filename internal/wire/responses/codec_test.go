@@ -55,6 +55,9 @@ func TestEndOfAMessageWaits(t *testing.T) {
 	assert.True(t, c.(wire.Holder).IsHolding())
 	next := strings.Replace(strings.Replace(added, `"output_index":0`, `"output_index":1`, 1), `"m"`, `"n"`, 1)
 	assert.Equal(t, text+"\n"+next+"\n", held(t, c, next))
+	c = request.NewCodec()
+	assert.NotEmpty(t, held(t, c, begun, added, piece, delta)+held(t, c, text[:len(text)-1]+`,"x":"`+strings.Repeat("x", 1<<20)+`"}`))
+	assert.False(t, c.(wire.Holder).IsHolding(), "no more than a mebibyte waits")
 }
 
 // A heartbeat is an empty text in the open message. Later events get new

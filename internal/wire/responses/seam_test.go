@@ -262,10 +262,11 @@ func TestFirstTurnWithoutItems(t *testing.T) {
 func TestTextWithoutDeltas(t *testing.T) {
 	t.Parallel()
 	events := messageEvents("m1", wiretest.Plan)
-	first := typedStream(inOrder([]string{createdEvent("r1")}, events[:2], events[3:4], []string{completedEvent("r1", "")})...)
+	first := typedStream(inOrder([]string{createdEvent("r1")}, events[:2], events[3:4],
+		[]string{events[2], `response.output_text.done "item_id":"m1","output_index":0,"content_index":1,"text":" So."`, completedEvent("r1", "")})...)
 	s := wiretest.NewScene(t, wiretest.TwoTodos)
 	send(t, s, responsesBody(true), fakellm.Raw(first), wiretest.Edit())
-	assert.Contains(t, s.Wire.Bodies()[1], `{"role":"assistant","content":"`+wiretest.Plan+`"}`)
+	assert.Contains(t, s.Wire.Bodies()[1], `{"role":"assistant","content":"`+wiretest.Plan+wiretest.Plan+` So."}`)
 }
 
 // The joined answer ends as its last turn does.

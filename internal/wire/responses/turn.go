@@ -129,7 +129,7 @@ func (x *index) add(it *item) {
 // give an item a different id in each event.
 func (x index) find(ev *event) *item {
 	it := x[itemKey{ev.output, rawjson.TextView(ev.idOf())}]
-	if it == nil && ev.output != none {
+	if it == nil {
 		it = x[itemKey{ev.output, ""}]
 	}
 	return it
