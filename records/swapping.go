@@ -97,7 +97,6 @@ func (s *swapping) try(ctx context.Context, key string, last Snapshot, f UpdateF
 	now, swapped, err = s.swap(ctx, key, swap)
 	switch {
 	case err != nil:
-		s.seen.drop(key) // next may have been stored
 		return now, false, err
 	case !swapped:
 		s.seen.contest(key)

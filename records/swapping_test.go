@@ -51,6 +51,9 @@ func (s *server) Swap(_ context.Context, key string, swap records.Swap) (now rec
 	switch swap.Action {
 	case records.Look:
 	case records.Remove:
+		if own == nil {
+			panic("engines are not asked to remove nothing")
+		}
 		delete(s.records, key)
 	case records.Replace:
 		s.revision++
@@ -101,7 +104,10 @@ func TestUpdatesTakeFewRoundTrips(t *testing.T) {
 		{"a key that another process has made", func() { get(t, b, "l") }, 2},
 		{"a large record", func() { put(t, a, "m", large, records.Off) }, 1},
 		{"a change of a large record, which is not remembered", func() { put(t, a, "m", large+"1", records.Off) }, 2},
+		{"a removal", func() { put(t, a, "l", "", records.Off) }, 1},
+		{"what was removed, made again", func() { put(t, a, "l", "1", records.Off) }, 1},
 		{"a look at nothing", func() { get(t, a, "none") }, 1},
+		{"a removal of nothing", func() { put(t, a, "none", "", records.Off) }, 1},
 	} {
 		assert.Equal(t, step.want, trips(step.do), step.what)
 	}
@@ -119,6 +125,14 @@ func TestAnUpdateAfterALostAnswerBeginsWithWhatIsThere(t *testing.T) {
 	}), assert.AnError)
 	engine.fails = nil
 	assert.Equal(t, "2", get(t, a, "k"))
+}
+
+func TestWriterMayUseItsRecordAgain(t *testing.T) {
+	t.Parallel()
+	a, record := records.NewSwapping(newServer()), []byte("1")
+	require.NoError(t, a.Update(t.Context(), "k", func(time.Time, []byte) ([]byte, time.Duration, error) { return record, records.Off, nil }))
+	record[0] = '2'
+	assert.Equal(t, "1", get(t, a, "k"))
 }
 
 func TestOneUpdateOfAKeyAtATime(t *testing.T) {
