@@ -173,6 +173,13 @@ func TestRelease(t *testing.T) {
 		want.Claim, want.LastResult, want.Tokens, want.Attempts = continuation.Claim{}, last, before.Tokens+7, c.want
 		assert.Equal(t, want, session.Release(before, 5, session.Ended{Called: c.called, Tokens: 7, Result: last}), c.name)
 	}
+	var s continuation.State
+	for i, calls := range []uint64{1, 2, 1} {
+		s = session.Release(session.Claim(s, 9, noon, continuation.Off), 9, session.Ended{Called: true, Calls: calls})
+		assert.Equal(t, i/2, s.Attempts, "calls that come again use an attempt")
+	}
+	s = session.Release(session.Ask(session.Claim(s, 9, noon, continuation.Off)), 9, session.Ended{Unshown: true})
+	assert.False(t, s.Asked, "the question reached nobody")
 }
 
 func TestReleaseWithoutTheClaimChangesNothing(t *testing.T) {
