@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
@@ -64,8 +65,16 @@ func TestUsageSoFar(t *testing.T) {
 		}
 		assert.JSONEq(t, test[0], one.usage(t))
 		assert.JSONEq(t, lastOfTurn, got.usage(t))
-		assert.Equal(t, 715, got.outcome.Usage[1].Total)
+		assert.Equal(t, adapter.Usage{Prompt: 707, Completion: 8, Total: 715, Reasoning: 3}, got.outcome.Usage[1])
 	}
+}
+
+// A turn that counts no prompt leaves it to the next.
+func TestUsageWithoutAPrompt(t *testing.T) {
+	t.Parallel()
+	first := withUsage(of(says(wiretest.Plan), stop), `{"promptTokenCount":0,"candidatesTokenCount":5}`)
+	got := ask{turns: []fakellm.Turn{raw(first), raw(withUsage(of(edits, stop), `{"promptTokenCount":7,"candidatesTokenCount":2}`))}}.play(t, true)
+	assert.JSONEq(t, `{"promptTokenCount":7,"candidatesTokenCount":7}`, got.usage(t))
 }
 
 // An answer without usage stays without it.
