@@ -30,7 +30,7 @@ func TestFilesToCopy(t *testing.T) {
 				carryontest.Text("Both files are written."),
 			)
 			folder := t.TempDir()
-			command := exec.CommandContext(t.Context(), build(t, sdk), "Write a web page about tea.")
+			command := exec.CommandContext(t.Context(), build(t, sdk))
 			command.Dir = folder
 			command.Env = append(os.Environ(),
 				"OPENAI_API_KEY=none", "OPENAI_BASE_URL="+server.URL(),
@@ -42,6 +42,19 @@ func TestFilesToCopy(t *testing.T) {
 			assert.FileExists(t, filepath.Join(folder, "index.html"))
 			assert.FileExists(t, filepath.Join(folder, "style.css"))
 		})
+	}
+}
+
+// The files stay short enough to be read before they are copied.
+func TestFilesToCopyAreShort(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*/main.go")
+	require.NoError(t, err)
+	assert.Len(t, files, 3)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		assert.LessOrEqual(t, strings.Count(string(text), "\n"), 70, file)
 	}
 }
 

@@ -1,10 +1,9 @@
 // An agent on anthropic-sdk-go that works until its todo list is done. Copy this file, set ANTHROPIC_API_KEY, and run it:
 //
-//	go mod init agent && go mod tidy && go run . "Write a small web page about tea: index.html, style.css, app.js."
+//	go mod init agent && go mod tidy && go run .
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
@@ -23,64 +21,49 @@ import (
 )
 
 func main() {
-	ctx, outcomes := middleware.Capture(context.Background())
 	todos := todo.NewMemory(todo.WithOneConversation())
 	rt := transport.New(nil, middleware.New(todos))                                   // the line for carryon
 	client := anthropic.NewClient(option.WithHTTPClient(&http.Client{Transport: rt})) // reads ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL
+	ctx, outcomes := middleware.Capture(context.Background())
 
-	request := anthropic.MessageNewParams{
-		Model: cmp.Or(os.Getenv("ANTHROPIC_MODEL"), "claude-sonnet-4-5"), MaxTokens: 8192,
-		Messages: []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock(strings.Join(os.Args[1:], " ")))},
-	}
-	for _, d := range []todo.Definition{todo.WriteTool(), writeFile()} {
-		tool := &anthropic.ToolParam{Name: d.Name, Description: anthropic.String(d.Description)}
+	request := anthropic.MessageNewParams{Model: "claude-sonnet-4-5", MaxTokens: 8192}
+	file := json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}`)
+	for _, d := range []todo.Definition{todo.WriteTool(), {Name: "write_file", Parameters: file}} {
+		tool := anthropic.ToolParam{Name: d.Name, Description: anthropic.String(d.Description)}
 		if err := json.Unmarshal(d.Parameters, &tool.InputSchema); err != nil {
 			log.Fatal(err)
 		}
-		request.Tools = append(request.Tools, anthropic.ToolUnionParam{OfTool: tool})
+		request.Tools = append(request.Tools, anthropic.ToolUnionParam{OfTool: &tool})
 	}
-	for {
+	content := []anthropic.ContentBlockParamUnion{anthropic.NewTextBlock("Write a small web page about tea: index.html, style.css, app.js.")}
+	for len(content) > 0 {
+		request.Messages = append(request.Messages, anthropic.NewUserMessage(content...))
 		answer, err := client.Messages.New(ctx, request)
 		if err != nil {
 			log.Fatal(err)
 		}
-		request.Messages = append(request.Messages, answer.ToParam())
-		var results []anthropic.ContentBlockParamUnion
+		request.Messages, content = append(request.Messages, answer.ToParam()), nil
 		for _, block := range answer.Content {
-			switch block := block.AsAny().(type) {
-			case anthropic.TextBlock:
-				fmt.Println(block.Text)
-			case anthropic.ToolUseBlock:
-				result, ok := todos.Handle(ctx, block.Name, string(block.Input))
-				if !ok {
-					result = write(string(block.Input))
-				}
-				results = append(results, anthropic.NewToolResultBlock(block.ID, result, false))
+			fmt.Print(block.Text)
+			if block.Type != "tool_use" {
+				continue
 			}
+			result, ok := todos.Handle(ctx, block.Name, string(block.Input))
+			if !ok {
+				result = writeFile(string(block.Input))
+			}
+			content = append(content, anthropic.NewToolResultBlock(block.ID, result, false))
 		}
-		fmt.Println("carryon:", outcomes.Last())
-		if len(results) == 0 {
-			return
-		}
-		request.Messages = append(request.Messages, anthropic.NewUserMessage(results...))
+		fmt.Println("\ncarryon:", outcomes.Last())
 	}
 }
 
-func writeFile() todo.Definition {
-	return todo.Definition{Name: "write_file", Description: "Write a text file into the current folder.", Parameters: json.RawMessage(
-		`{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}`)}
-}
-
-func write(arguments string) string {
+// writeFile writes a file into the current folder, and returns what the model is told: the error, or <nil>.
+func writeFile(arguments string) string {
 	var file struct{ Path, Content string }
-	if err := json.Unmarshal([]byte(arguments), &file); err != nil {
-		return err.Error()
+	err := json.Unmarshal([]byte(arguments), &file)
+	if err == nil {
+		err = os.WriteFile(filepath.Base(file.Path), []byte(file.Content), 0o600)
 	}
-	if !filepath.IsLocal(file.Path) {
-		return "The path is outside of the current folder."
-	}
-	if err := os.WriteFile(file.Path, []byte(file.Content), 0o600); err != nil {
-		return err.Error()
-	}
-	return "ok"
+	return fmt.Sprint("error: ", err)
 }
