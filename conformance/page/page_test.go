@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -246,6 +247,19 @@ func TestTimesOfThePage(t *testing.T) {
 	assert.Contains(t, india.text("#about"), "since 13:34:00")
 }
 
+// Bars of days are of days in UTC, wherever the reader is.
+func TestDaysOfTheChart(t *testing.T) {
+	s := storyOf(t)
+	s.clock.Advance(3 * 24 * time.Hour)
+	for _, zone := range []string{"America/Los_Angeles", "Asia/Kolkata"} {
+		v := s.look(t, look{width: 1080, height: 800, zone: zone}, "")
+		v.run(`find("plot").focus()`)
+		v.press(kb.End + strings.Repeat(kb.ArrowLeft, 3))
+		assert.Equal(t, "12 May in UTC: 7 continuations sent in 21 requests; judged: 3 resumed a stall, 3 unwanted, 1 failed or interrupted. Click, or press Enter, to show only these.", v.text("#readout"))
+		assert.Contains(t, value[[]string](v, `[...document.querySelectorAll("#plot .tick")].map((tick) => tick.textContent)`), "15 May")
+	}
+}
+
 func TestPageOfADryRun(t *testing.T) {
 	s := sceneOf(t, "-dry-run")
 	require.NoError(t, s.ask(t.Context(), &request{todos: []string{"pending"}}, says("Next.", 10, 5, 1)))
@@ -318,6 +332,29 @@ func TestHostileTextsAreInert(t *testing.T) {
 	for _, broken := range []string{"show=__proto__", "zone=%00&view=__proto__", "show=toString&range=constructor&time=1-x&search=%00<b>", "time=99999999999999-1"} {
 		assert.True(t, value[bool](s.look(t, desk(), broken), `document.querySelector("#sentence").textContent !== ""`))
 	}
+}
+
+// Texts that hide, that turn around what stands beside them, or that are long disturb no other text.
+func TestStrangeCharactersAreVisible(t *testing.T) {
+	s := sceneOf(t, "-content")
+	const strange = "a\u202eb\u2066c\x1b[31md\u200be\u2028f\u00adg"
+	long := strings.Repeat("x", 10_000)
+	family := "\U0001f469\u200d\U0001f467"
+	require.NoError(t, s.ask(t.Context(), &request{session: long, model: strange, work: strange, todos: []string{"pending"}, user: "1"},
+		says("Next.", 10, 5, 1), pauses("The file is missing: "+strange, 10, 5, 1)))
+	require.NoError(t, s.ask(t.Context(), &request{session: "b", model: family, todos: []string{"pending"}, user: "2"}, acts(1, 1, 1)))
+	v := s.look(t, desk(), "")
+	everything(v)
+	v.await(`document.querySelectorAll(".request[open] dl").length >= 1`)
+	assert.Equal(t, "", value[string](v, `(document.querySelector("main").textContent.match(/[\p{Cc}\p{Cf}\u2028]/gu) ?? []).filter((c) => !"\t\n\u200d".includes(c)).join()`))
+	shown := v.text("main")
+	assert.Contains(t, shown, "a\ufffdb\ufffdc\ufffd[31md\ufffde\ufffdf\ufffdg")
+	assert.Contains(t, shown, family)
+	assert.Equal(t, "true true", value[string](v, `[...document.querySelectorAll(".session .name")].map((name) => {
+		const text = document.createRange();
+		text.selectNodeContents(name);
+		return text.getClientRects()[0].top - name.getBoundingClientRect().top < 5;
+	}).join(" ")`), "a long name begins beside its mark")
 }
 
 // The proxy's address alone leads there.

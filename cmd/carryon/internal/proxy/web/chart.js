@@ -95,7 +95,7 @@ function labels(bars, slot, width) {
 		const at = bar.from / 1000 / step;
 		const place = room.left + i * slot;
 		if (Math.round(at) % every !== 0 || place > width - 40) return null;
-		return s("text", { class: "tick", x: place, y: room.height - 5 }, step >= 86_400 ? day(bar.from) : minute(bar.from));
+		return s("text", { class: "tick", x: place, y: room.height - 5 }, step >= 86_400 ? utcDay(bar.from) : minute(bar.from));
 	});
 }
 
@@ -128,5 +128,5 @@ function readoutOf(bars) {
 function spanOf(bar) {
 	const long = bar.to - bar.from;
 	if (long < 86_400_000) return `${day(bar.from)}, ${minute(bar.from)} to ${minute(bar.to)}`;
-	return long < 2 * 86_400_000 ? day(bar.from) : `${day(bar.from)} to ${day(bar.to - 1)}`;
+	return `${long < 2 * 86_400_000 ? utcDay(bar.from) : `${utcDay(bar.from)} to ${utcDay(bar.to - 1)}`} in UTC`;
 }

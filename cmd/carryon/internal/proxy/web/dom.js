@@ -19,9 +19,14 @@ function fill(element, attributes, children) {
 		if (value === null || value === undefined || value === false) continue;
 		element.setAttribute(name, value === true ? "" : value);
 	}
-	element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false && child !== ""));
+	const shown = children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false && child !== "");
+	element.append(...shown.map((child) => (child instanceof Node ? child : visible(String(child)))));
 	return element;
 }
+
+// visible replaces characters that nobody sees, and those that turn around the text beside
+// them. The joiners stay: emoji and some scripts need them.
+const visible = (text) => text.replace(/(?![\u200c\u200d\t\n])[\p{Cc}\p{Cf}\u2028\u2029]/gu, "\ufffd");
 
 // show makes the content of an element that of new nodes, and keeps what is the
 // same: focus, selections and open details stay.

@@ -305,7 +305,7 @@ function sectionOf(session, ambiguous) {
 	const stage = session.id && stageOf(session, session.open);
 	const resumed = session.worth?.resumed ?? 0;
 	const added = tokensOf(session.worth?.tokens);
-	const small = [modelOf(session), session.held_out && "control group", count(Math.max(session.requests ?? 0, session.own.length), "request")].filter(Boolean).join(" · ");
+	const small = [modelOf(session), session.held_out && "control group", count(Math.max(session.requests ?? 0, session.own.length), "request").replace(" ", "\u00a0")].filter(Boolean).join(" · ");
 	show(section.firstElementChild,
 		h("span", { class: "who" }, h("span", { class: "name" }, sessionName(session.name, session.id, ambiguous)), h("span", { class: "meta" }, small)),
 		h("span", { class: "list" }, session.id ? listOf(session) : null),

@@ -17,6 +17,9 @@ function formatted(kind, options, time) {
 const clock = (time) => formatted("clock", { hour: "2-digit", minute: "2-digit", second: "2-digit" }, time);
 const minute = (time) => formatted("minute", { hour: "2-digit", minute: "2-digit" }, time);
 const day = (time) => formatted("day", { day: "numeric", month: "short" }, time);
+// utcDay writes the day of a bar of the chart: carryon counts by the days of UTC.
+const utcDayFormat = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+const utcDay = (time) => utcDayFormat.format(time);
 const moment = (time) => `${formatted("date", { weekday: "short", day: "numeric", month: "short", year: "numeric" }, time)}, ${clock(time)} ${inUTC() ? "UTC" : localZone}`;
 
 // timeOf returns an element for a time, with the day if that is not the day of now.
