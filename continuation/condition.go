@@ -15,7 +15,7 @@ const (
 	conditionInScope                          // else the reason of the scope, such as ReasonNoTools
 	conditionUnbroken                         // else ReasonBrokeOff
 	conditionNoToolCalls                      // else ReasonToolCalls
-	conditionEndedWell                        // else ReasonTooLong, ReasonManyChoices, ReasonRefused or ReasonNotEnded
+	conditionEndedWell                        // else ReasonTooLong, ReasonManyChoices, ReasonRefused, ReasonUnknownContent or ReasonNotEnded
 	conditionNotPaused                        // else ReasonPaused
 	conditionNotRefused                       // else ReasonProviderRefused
 	conditionCurrentUserTurn                  // else ReasonSuperseded

@@ -9,8 +9,8 @@ import (
 // changes; [Reason.String] is for people. New reasons may be added.
 type Reason uint8
 
-// The reasons, in the order in which the decision checks them. The first one that
-// applies is the result.
+// The reasons, in groups. The decision checks the groups in about this order, and the
+// first reason that applies is its result; [Evaluate] has the exact order.
 const (
 	// ReasonNone is the zero value: no decision was taken.
 	ReasonNone Reason = iota
@@ -84,8 +84,8 @@ const (
 
 	// ReasonNoList and the others of this group are about the todo list.
 	ReasonNoList         // the source found no list
-	ReasonNothingOpen    // neither, and the model was asked and answered that nothing is open
-	ReasonAsked          // neither, and the model was asked, and has called no tool since
+	ReasonNothingOpen    // no list either; asked, the model answered that nothing is open
+	ReasonAsked          // no list either; the model was asked, and has called no tool since
 	ReasonListUnreadable // the source found something that is no list, or none that carryon understands
 	ReasonNoSession      // the source keeps a list per session, and the call has none
 	ReasonSourceFailed   // with an error or a panic

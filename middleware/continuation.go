@@ -15,7 +15,8 @@ import (
 	"github.com/carryon-go/carryon/internal/session"
 )
 
-// deadlinesOf returns the deadlines of a continuation that is about to be sent.
+// deadlinesOf starts the turn of a continuation that is about to be sent, and returns its
+// deadlines.
 func (c *Call) deadlinesOf(k *adapter.Continuation) *deadlines {
 	ctx := c.startTurn(scope.WithTurn(c.env.cancel.ctx, scope.TurnID(k.TurnID)))
 	return newDeadlines(ctx, c.env.mw.drain.begun, c.env.mw.options.clock, &c.env.session.rules.Limits, c.env.timeouts)
@@ -217,35 +218,36 @@ func (c *Call) continuationFailed(err error, showedCall bool) error {
 const maxRetryDelay = 10 * time.Second
 
 // A continuation that fails before anything of it was shown is tried maxTries times in
-// all. Before the last try, carryon waits for lastTryIntervals times the interval between
-// prompts, because what made two tries in a row fail needs time to pass.
+// all. Before each, carryon waits as long as the provider asks; before the last, for at
+// least lastTryIntervals times the interval between prompts, because what made two tries
+// in a row fail needs time to pass.
 const (
 	maxTries         = 3
 	lastTryIntervals = 5
 )
 
 // tryAgain reports whether the continuation that failed with err is sent once more. If
-// so, the call is back in the turn before, and goes on from there.
+// so, it has put the call back to the end of the turn before, from which it goes on.
 func (c *Call) tryAgain(err error) bool {
-	n := c.decider.continued
-	n.failed++
-	if n.shown || n.failed == maxTries || !mayRecover(err) {
+	try := c.decider.continued
+	try.failed++
+	if try.shown || try.failed == maxTries || !mayRecover(err) {
 		return false
 	}
-	n.failure, n.notBefore = err, time.Time{}
+	try.failure, try.notBefore = err, time.Time{}
 	delay := retryOf(err).After
-	if n.failed == maxTries-1 {
+	if try.failed == maxTries-1 { // Off is negative, so that without an interval there is no delay
 		delay = max(delay, lastTryIntervals*c.env.session.rules.Limits.MinInterval)
 	}
 	if delay > 0 {
-		n.notBefore = c.env.mw.options.clock.Now().Add(delay)
+		try.notBefore = c.env.mw.options.clock.Now().Add(delay)
 	}
 	c.reminders.takeBack(&c.turn)
-	c.text.cut(n.text)
-	c.text.cutReasoning(n.reasoning)
+	c.text.cut(try.text)
+	c.text.cutReasoning(try.reasoning)
 	id := c.turn.TurnID
-	c.turn = n.from
-	c.turn.TurnID = id // the turn that has failed counts
+	c.turn = try.from
+	c.turn.TurnID = id // the failed turn keeps its number: the next one has another
 	if !c.decider.decide() {
 		c.endTries()
 		return false
@@ -254,14 +256,13 @@ func (c *Call) tryAgain(err error) bool {
 	return true
 }
 
-// endTries records the failure of a try that no other try follows. It reports false if
-// there is no such failure.
+// endTries records the failure of the last try, and reports whether there is one.
 func (c *Call) endTries() bool {
-	n := c.decider.continued
-	if !n.hasFailed() {
+	try := c.decider.continued
+	if !try.hasFailed() {
 		return false
 	}
-	c.env.record(func(o *Outcome) { o.Err, o.Reason = n.failure, continuation.ReasonFailed })
+	c.env.record(func(o *Outcome) { o.Err, o.Reason = try.failure, continuation.ReasonFailed })
 	return true
 }
 
@@ -295,13 +296,13 @@ func isTransient(err error) bool {
 		return true
 	}
 	switch status.Status {
-	case 0, 408, 409, 429:
+	case 0, 408, 409, 429: // 0: the adapter knows no status
 		return true
 	}
 	return status.Status >= 500
 }
 
-// isRefusal reports whether the provider refuses the conversation itself, so that it
+// isRefusal reports whether the provider, not the model, refuses the conversation itself, so that it
 // would refuse another continuation too.
 func isRefusal(err error) bool {
 	var status *adapter.StatusError

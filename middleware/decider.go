@@ -374,7 +374,7 @@ func (d *decider) nextID() continuation.TurnID {
 	return id
 }
 
-// passesGate asks the program's gate, if it has one.
+// gateAllows asks the program's gate, if it has one.
 func (d *decider) gateAllows() bool {
 	gate := d.env.mw.options.gate
 	if gate == nil {
@@ -581,7 +581,8 @@ func (d *decider) listScope(scope continuation.Reason) continuation.Reason {
 	return reason
 }
 
-// retryDelay returns what is left of the delay that the provider has asked for.
+// retryDelay returns what is left of the delay before a failed continuation is sent
+// again: the provider's, or carryon's own before the last try.
 func (d *decider) retryDelay() time.Duration {
 	if d.continued == nil || d.continued.notBefore.IsZero() {
 		return 0

@@ -39,14 +39,14 @@ func (e End) String() string {
 }
 
 const (
-	// maxParagraph is how many bytes at the end of a paragraph are read.
+	// maxParagraph is how many bytes are read at the end of a paragraph.
 	maxParagraph = 2 << 10
 	// maxPhrases is how many of these bytes are searched for phrases; for question marks
 	// all of them are.
 	maxPhrases = 768
 	// maxOptions is how many paragraphs of options may follow their question.
 	maxOptions = 6
-	// maxRemark is the length of the longest remark that may follow the options.
+	// maxRemark is how many bytes a remark may have that follows the options.
 	maxRemark = 400
 	// maxAnswer is how many runes a message may have that only answers.
 	maxAnswer = 60
@@ -77,8 +77,8 @@ func Of(text string) End {
 	return Unclear
 }
 
-// aboveList returns how the paragraph ends that a list stands below, of which some
-// paragraphs have been read: it may ask which of the items to do, or announce them all.
+// aboveList returns how the paragraph above a list ends: it may ask which of the items to
+// do, or announce them all. Some paragraphs of the list may have been read already.
 func (w *walker) aboveList(buf *[maxParagraph]byte) End {
 	for range maxOptions {
 		above, ok := w.paragraph(buf)
@@ -122,7 +122,7 @@ func AnswersOnly(message string) bool {
 	if len(message) > maxAnswer*utf8.UTFMax || utf8.RuneCountInString(message) > maxAnswer {
 		return false
 	}
-	before := ' '
+	before := ' ' // a semicolon is a question mark behind a Greek letter
 	for _, r := range message {
 		if isQuestionMark(r) || r == '¿' || r == ';' && unicode.Is(unicode.Greek, before) {
 			return false
@@ -132,8 +132,8 @@ func AnswersOnly(message string) bool {
 	return true
 }
 
-// isQuestionMark reports whether r is a question mark of some script. The semicolon
-// of Greek is one only behind a Greek letter.
+// isQuestionMark reports whether r is a question mark of some script, whatever stands
+// before it.
 func isQuestionMark(r rune) bool {
 	switch r {
 	case '?', '？', '﹖', '؟', '‽', '⁇', '⁈', '⁉', '⸮', '፧', '꘏', armenianMark, greekMark:
@@ -246,7 +246,8 @@ func (p *plain) run(rest string) int {
 		n++
 	}
 	p.length += n
-	p.letters = p.letters || or&0x40 != 0 && hasLetter(to[:n])
+	const letterBit = 0x40 // set in every ASCII letter
+	p.letters = p.letters || or&letterBit != 0 && hasLetter(to[:n])
 	if n == len(to) {
 		return len(rest) // the buffer is full
 	}
@@ -325,7 +326,7 @@ func (p *plain) quotation(rest string, size int, closer string, bit uint8) int {
 	return size + end + len(closer)
 }
 
-// address leaves out an address, of which the scheme has been added, and the
+// address leaves out an address whose scheme has been added already, and the
 // punctuation of the sentence behind it.
 func (p *plain) address(rest string) int {
 	for p.length > 0 && isAlnum(p.buf[p.length-1]) {
@@ -508,7 +509,8 @@ func itemMark(rest string) int {
 // simply stopped. It is an allow-list: an unknown reason is more likely a new
 // failure than a new word for stop. Spellings that occur: "stop", "STOP",
 // "end_turn", "eos", "eos_token", "stop_sequence", "COMPLETE",
-// "FINISH_REASON_STOP", "FinishReasonStop".
+// "FINISH_REASON_STOP", "FinishReasonStop". They are compared by their letters:
+// "eos_token" is listed as "eostoken".
 func IsPlainStop(reason string) bool {
 	switch reason {
 	case "stop": // the common case needs no normalising
@@ -516,7 +518,7 @@ func IsPlainStop(reason string) bool {
 	case "", "tool_calls", "length": // nor do these
 		return false
 	}
-	word := strings.Map(letter, reason)
+	word := strings.Map(smallLetter, reason)
 	switch strings.TrimPrefix(word, "finishreason") {
 	case "stop", "endturn", "eos", "eostoken", "stopsequence", "complete":
 		return true
@@ -524,8 +526,8 @@ func IsPlainStop(reason string) bool {
 	return false
 }
 
-// letter maps ASCII letters to lower case and drops everything else.
-func letter(r rune) rune {
+// smallLetter maps ASCII letters to lower case and drops everything else, digits too.
+func smallLetter(r rune) rune {
 	switch {
 	case 'a' <= r && r <= 'z':
 		return r

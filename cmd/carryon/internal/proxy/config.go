@@ -26,7 +26,7 @@ type Config struct {
 	Listen        string           // address
 	Upstream      *url.URL         // base URL of the endpoint
 	Routes        []Route          // requests with another endpoint; the first that matches counts
-	Rules                          // as the flags set them; [Config.rules] are in force
+	Rules                          // as the flags set them; [Config.rules] returns those in force
 	Settings      string           // file that replaces some of the rules; "" for none
 	YOLO          bool             // short for the mode "yolo"
 	Ask           bool             // ask at the end of a user turn without a list whether anything is open
@@ -64,8 +64,8 @@ func (c *Config) SetUpstream(upstream, source string) {
 // NamedUpstream returns the base URL that the flag -upstream sets, or its default.
 func (c *Config) NamedUpstream() string { return c.upstream }
 
-// Check parses the base URLs, and returns an error that names the flag, or the
-// source, if a value is invalid.
+// Check parses the base URLs, reads the file of settings and puts its rules in force. It
+// returns an error that names the flag, or the source, if a value is invalid.
 func (c *Config) Check() error {
 	var err error
 	if c.Upstream, err = parseBaseURL(cmp.Or(c.source, "-upstream"), c.upstream); err != nil {
@@ -186,7 +186,7 @@ func (c *Config) offSince() time.Time {
 
 var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
-// checkHosts lets no host name pass that no request can have.
+// checkHosts refuses names that the Host header of a request cannot hold.
 func (c *Config) checkHosts() error {
 	for i, host := range c.Hosts {
 		if host == "" || strings.ContainsAny(host, ":/*") {
@@ -197,7 +197,7 @@ func (c *Config) checkHosts() error {
 	return nil
 }
 
-// checkOrigins lets no origin pass that no browser sends.
+// checkOrigins refuses origins that a browser never sends.
 func (c *Config) checkOrigins() error {
 	for _, origin := range c.CORS {
 		if origin == "*" {
@@ -214,7 +214,7 @@ func (c *Config) checkState() error {
 	if c.State == "" {
 		return nil
 	}
-	if _, err := stateKind(c.State); err != nil {
+	if _, err := opener(c.State); err != nil {
 		return fmt.Errorf("-state: %w", err)
 	}
 	return nil
@@ -242,19 +242,19 @@ func (c *Config) now() time.Time {
 // DefaultAddress is where "carryon proxy" listens by default.
 const DefaultAddress = "127.0.0.1:8787"
 
-// ListenFlag returns the flag that sets c.Listen, which is otherwise by default.
-func (c *Config) ListenFlag(otherwise string) cli.Flag {
+// ListenFlag returns the flag that sets the address to listen on.
+func (c *Config) ListenFlag(byDefault string) cli.Flag {
 	return &cli.StringFlag{
-		Name: "listen", Destination: &c.Listen, Value: otherwise, Sources: variable("listen"),
+		Name: "listen", Destination: &c.Listen, Value: byDefault, Sources: variable("listen"),
 		Usage: "`address` to listen on",
 	}
 }
 
-// UpstreamFlag returns the flag that sets the base URL of c's endpoint. The help
-// text shows help as its default, unless help is "".
-func (c *Config) UpstreamFlag(help string) cli.Flag {
+// UpstreamFlag returns the flag that sets the base URL of c's endpoint. The help shows
+// defaultText as its default, unless that is "".
+func (c *Config) UpstreamFlag(defaultText string) cli.Flag {
 	return &cli.StringFlag{
-		Name: "upstream", Destination: &c.upstream, Value: "https://api.openai.com/v1", DefaultText: help, Sources: variable("upstream"),
+		Name: "upstream", Destination: &c.upstream, Value: "https://api.openai.com/v1", DefaultText: defaultText, Sources: variable("upstream"),
 		Usage: "base `URL` of the endpoint",
 	}
 }
@@ -279,7 +279,9 @@ func flagNames() (names []string) {
 	return names
 }
 
-// Flags returns the remaining flags of c. Call [Config.Check] after parsing them.
+// Flags returns the flags of "carryon proxy" and "carryon run" but those for which each
+// has a default of its own. It sets the defaults that no flag has. Call [Config.Check]
+// after parsing.
 func (c *Config) Flags() []cli.Flag {
 	c.TodoContinuation, c.bodyPatience = true, bodyPatience
 	on := func(name string, value *bool, usage string) cli.Flag {

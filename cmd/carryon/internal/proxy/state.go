@@ -43,13 +43,33 @@ func openState(ctx context.Context, address string) (engine, error) {
 }
 
 func open(ctx context.Context, address string) (engine, error) {
-	isRedis, err := stateKind(address)
+	opens, err := opener(address)
 	if err != nil {
 		return nil, err
 	}
-	if isRedis {
-		return redis.Open(address)
+	return opens(ctx, address)
+}
+
+// opener returns the function that opens the database at a URL. It never quotes the URL,
+// which may contain a password.
+func opener(address string) (func(context.Context, string) (engine, error), error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme == "" {
+		return nil, errors.New("not a URL such as redis://127.0.0.1:6379 or postgres://127.0.0.1/carryon")
 	}
+	switch u.Scheme {
+	case "redis", "rediss", "unix", "redis+cluster", "rediss+cluster", "redis+sentinel", "rediss+sentinel":
+		return openRedis, nil
+	case "postgres", "postgresql":
+		return openPostgres, nil
+	}
+	return nil, fmt.Errorf("%s:// is not supported: use redis:// or postgres://", u.Scheme)
+}
+
+func openRedis(_ context.Context, address string) (engine, error) { return redis.Open(address) }
+
+// openPostgres also creates the table, unless it exists.
+func openPostgres(ctx context.Context, address string) (engine, error) {
 	store, err := postgres.Open(ctx, address)
 	if err != nil {
 		return nil, err
@@ -58,22 +78,6 @@ func open(ctx context.Context, address string) (engine, error) {
 		return nil, errors.Join(err, store.Close())
 	}
 	return store, nil
-}
-
-// stateKind returns whether the database at a URL is Redis; otherwise it is
-// PostgreSQL. It never quotes the URL, which may contain a password.
-func stateKind(address string) (isRedis bool, err error) {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme == "" {
-		return false, errors.New("not a URL such as redis://127.0.0.1:6379 or postgres://127.0.0.1/carryon")
-	}
-	switch u.Scheme {
-	case "redis", "rediss", "unix", "redis+cluster", "rediss+cluster", "redis+sentinel", "rediss+sentinel":
-		return true, nil
-	case "postgres", "postgresql":
-		return false, nil
-	}
-	return false, fmt.Errorf("%s:// is not supported: use redis:// or postgres://", u.Scheme)
 }
 
 // sweepEvery is how often expired records are deleted from a database that does not
