@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"weak"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
@@ -20,11 +21,12 @@ import (
 
 // request is a request whose body was read. Continuations are made from it.
 type request struct {
-	base        http.RoundTripper
-	http        *http.Request // the request to send: the caller's own where possible
-	body        []byte        // nil if GetBody returns it
-	fingerprint fingerprint   // of the body, to recognize it later
-	parsed      wire.Request  // as its protocol has parsed it
+	base   http.RoundTripper
+	http   *http.Request        // the request to send: the caller's own where possible
+	body   []byte               // nil if GetBody returns it
+	hash   uint64               // of the body that GetBody returns, to recognize it later
+	last   weak.Pointer[[]byte] // what GetBody returned last: a decision reads it, and the continuation soon after that
+	parsed wire.Request         // as its protocol has parsed it
 }
 
 // reasonNotToRead returns why carryon must not read the request or send one
@@ -89,7 +91,7 @@ func readRequest(base http.RoundTripper, original *http.Request) (*request, []by
 		if err != nil {
 			return r, nil, reasonOf(err)
 		}
-		r.fingerprint = fingerprintOf(body)
+		r.hash = hashOf(body)
 		return r, body, continuation.ReasonNone
 	}
 	r.http = original.WithContext(original.Context())
@@ -183,11 +185,18 @@ func (r *request) Bytes() ([]byte, error) {
 	if r.body != nil {
 		return r.body, nil
 	}
-	body, err := r.readCopy(int64(r.fingerprint.length))
-	if err == nil && fingerprintOf(body) != r.fingerprint {
+	if last := r.last.Value(); last != nil {
+		return *last, nil
+	}
+	body, err := r.readCopy(r.http.ContentLength)
+	if err == nil && hashOf(body) != r.hash {
 		err = errBodyChanged
 	}
-	return body, err
+	if err != nil {
+		return nil, err
+	}
+	r.last = weak.Make(&body)
+	return body, nil
 }
 
 // readCopy reads the body that GetBody returns, as readAll does.
@@ -200,17 +209,10 @@ func (r *request) readCopy(length int64) ([]byte, error) {
 	return readAll(body, length)
 }
 
-// fingerprint identifies a body within this process.
-type fingerprint struct {
-	length int
-	sum    uint64
-}
+// hashOf returns what identifies a body within this process.
+func hashOf(body []byte) uint64 { return maphash.Bytes(hashSeed, body) }
 
-func fingerprintOf(body []byte) fingerprint {
-	return fingerprint{len(body), maphash.Bytes(fingerprintSeed, body)}
-}
-
-var fingerprintSeed = maphash.MakeSeed() //nolint:gochecknoglobals // constant while the process lives
+var hashSeed = maphash.MakeSeed() //nolint:gochecknoglobals // constant while the process lives
 
 // own returns the request of the caller's own turn. It replaces the body unless
 // body is nil.

@@ -28,6 +28,7 @@ type Part struct {
 type facts struct {
 	elements                     map[string]agents.Element
 	banners, trailers, reporting []agents.Fact
+	begins                       [256]bool // the bytes with which an automatic text begins
 }
 
 // known are the facts, put together once.
@@ -41,6 +42,10 @@ var known = sync.OnceValue(func() *facts { //nolint:gochecknoglobals // facts
 	for _, e := range agents.Collect(func(a *agents.Agent) []agents.Element { return a.Elements }) {
 		k.elements[e.Name] = e
 	}
+	k.begins['<'], k.begins['['] = true, true
+	for _, f := range k.banners {
+		k.begins[f.Text[0]] = true
+	}
 	return k
 })
 
@@ -53,8 +58,12 @@ func Is(text string) bool {
 // mayBe reports whether a text begins like an automatic one. Most texts of users do not,
 // and cost no more.
 func mayBe(text string) bool {
-	rest := trim(text)
-	return rest != "" && (rest[0] == '<' || rest[0] == '[' || hasBanner(rest))
+	for i := range len(text) {
+		if strings.IndexByte(blank, text[i]) < 0 {
+			return known().begins[text[i]]
+		}
+	}
+	return false
 }
 
 // Parts calls yield for the parts of an automatic text, in order, those inside of

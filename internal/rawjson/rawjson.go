@@ -39,6 +39,9 @@ type Scanner struct {
 // change while it is read.
 func Over(json []byte) Scanner { return Scanner{json: json} }
 
+// From returns a Scanner at the value that begins at an offset of json, as Over does.
+func From(json []byte, at int) Scanner { return Scanner{json: json, at: at} }
+
 // OK reports whether the Scanner has met no syntax error so far.
 func (s *Scanner) OK() bool { return !s.bad }
 
@@ -604,6 +607,15 @@ func (e *Edits) Append(s *Scanner, elements ...[]byte) {
 		more = append([]byte{','}, more...)
 	}
 	e.Insert(s.At()-len(raw)+len(inner), more)
+}
+
+// AppendAfter is Append to an array whose last element begins at an offset. It reads no
+// other element.
+func (e *Edits) AppendAfter(s *Scanner, last int, elements ...[]byte) {
+	s.at = last
+	s.Skip()
+	e.Insert(s.At(), append([]byte{','}, bytes.Join(elements, []byte{','})...))
+	s.more(']')
 }
 
 // Object returns a JSON object of alternating names and values, at least one

@@ -2,6 +2,7 @@ package chatcompletions
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"strings"
 
@@ -257,7 +258,7 @@ func (d *dialect) readCalls(s *rawjson.Scanner, t adapter.TurnReader) {
 			arguments = rawjson.View(c.arguments) // some send an object
 		}
 		t.Call(index, d.texts.Of(c.id), d.texts.Of(c.name), arguments)
-		d.lastCall = index
+		d.lastCall = int32(max(min(index, math.MaxInt32), math.MinInt32)) // some send nonsense
 	}
 }
 
@@ -339,7 +340,7 @@ type dialect struct {
 
 	envelope adapter.Envelope[envelope]
 	texts    rawjson.Texts // of the current event
-	lastCall int           // the index of the last tool call, or of the last fragment of one
+	lastCall int32         // the index of the last tool call, or of the last fragment of one
 	hasDone  bool          // a turn has ended with [DONE]
 	over     bool          // the turn has ended: what is read next begins another
 	later    *laterTurn
@@ -461,7 +462,7 @@ func (d *dialect) Classify(name, data []byte, v *wire.Values) bool {
 	}
 	c := classifier{values: v, call: adapter.NoIndex, ok: true}
 	c.chunk(data)
-	return c.ok && c.adds && (c.call == adapter.NoIndex || c.call == d.lastCall)
+	return c.ok && c.adds && (c.call == adapter.NoIndex || c.call == int(d.lastCall))
 }
 
 // Observe implements [wire.Codec].

@@ -4,7 +4,6 @@ package chatcompletions
 
 import (
 	"encoding/json"
-	"iter"
 	"maps"
 	"net/url"
 	"slices"
@@ -32,7 +31,7 @@ func (Protocol) Match(u *url.URL) bool { return strings.HasSuffix(u.Path, "/chat
 func (Protocol) Parse(_ *url.URL, body []byte, source wire.Body) (adapter.Request, wire.Request, bool) {
 	p := parser{request: new(request), firstCall: -1, facts: adapter.Request{Provider: "openai"}}
 	ok := p.read(body)
-	p.facts.History = history(source)
+	p.facts.History = p.request.history
 	p.request.source, p.facts.ToolNames = source, p.request
 	if first, messages := p.firstCall, p.messages; first >= 0 {
 		p.facts.Loop = func(add func(string)) { addLoop(messages, first, add) }
@@ -45,6 +44,7 @@ type request struct {
 	stream    bool
 	stored    bool                      // the provider keeps the answer
 	reasoning [len(reasoningNames)]bool // the members under which the history carries reasoning
+	messages  wire.List
 	source    wire.Body
 }
 
@@ -141,7 +141,7 @@ func (p *parser) readMessages(s *rawjson.Scanner) {
 	prefix := false
 	p.firstCall = -1
 	var previous []byte // the content of the message before
-	for range s.Elements() {
+	for range p.request.messages.Elements(s) {
 		m := readMessage(s)
 		prefix = m.prefix
 		p.addMessage(&m, previous)
@@ -356,15 +356,11 @@ func (r *request) ToolNames(yield func(string) bool) {
 }
 
 // history yields the entries of the messages, newest first, each call with its result.
-// It finds the messages in one pass, and reads them only as the caller asks for more.
-func history(b wire.Body) iter.Seq[adapter.Entry] {
-	return func(yield func(adapter.Entry) bool) {
-		w := walk{HistoryWalk: adapter.HistoryWalk{Yield: yield}}
-		for _, raw := range slices.Backward(wire.ListIn(b, "messages")) {
-			s := rawjson.Over(raw)
-			if m := readMessage(&s); !w.pass(&m) {
-				return
-			}
+func (r *request) history(yield func(adapter.Entry) bool) {
+	w := walk{HistoryWalk: adapter.HistoryWalk{Yield: yield}}
+	for s := range r.messages.Backward(r.source) {
+		if m := readMessage(&s); !w.pass(&m) {
+			return
 		}
 	}
 }
@@ -412,19 +408,11 @@ func callOf(raw []byte, results *adapter.ToolResults[[]byte]) todo.Call {
 
 // Attachable implements [wire.Request].
 func (r *request) Attachable(b wire.Body) func(message int) (string, bool) {
-	var messages [][]byte
-	return func(i int) (string, bool) {
-		if messages == nil {
-			messages = wire.ListIn(b, "messages")
-		}
-		if i >= len(messages) {
-			return "", false
-		}
-		s := rawjson.Over(messages[i])
+	return r.messages.Attachable(b, func(s rawjson.Scanner) (string, bool) {
 		m := readMessage(&s)
 		role := string(m.role)
 		return contentOf(m.content), (role == `"user"` || role == `"tool"`) && takesText(m.content)
-	}
+	})
 }
 
 // Add implements [wire.Request].
@@ -446,7 +434,7 @@ func (r *request) extend(body []byte, a *adapter.Additions, messages ...[]byte) 
 			list = list[:0]
 			attach(&list, s, a)
 			if len(messages) > 0 {
-				list.Append(&s, messages...)
+				r.messages.Append(&list, &s, messages...)
 			}
 		case "tools":
 			tools = tools[:0]

@@ -41,7 +41,7 @@ func (Protocol) Parse(u *url.URL, body []byte, source wire.Body) (adapter.Reques
 	p.facts = adapter.Request{Provider: e.provider, Model: e.model, Streamed: e.stream}
 	p.leaveAlone(e.stream && !e.events, continuation.ReasonFraming)
 	ok := p.read(body)
-	p.facts.History, p.facts.ToolNames = p.request.history(source), p.request
+	p.facts.History, p.facts.ToolNames = p.request.history, p.request
 	if first, contents := p.conversation.firstCall, p.contents; first >= 0 {
 		p.facts.Loop = func(add func(string)) { addLoop(contents, first, add) }
 	}

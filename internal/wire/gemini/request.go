@@ -19,7 +19,8 @@ import (
 type request struct {
 	endpoint
 
-	source wire.Body
+	source   wire.Body
+	contents wire.List
 }
 
 var _ wire.Request = (*request)(nil)
@@ -85,7 +86,7 @@ func (p *parser) readMember(name string, s *rawjson.Scanner) {
 	switch camel(name) {
 	case "contents":
 		p.contents = *s
-		p.conversation = readConversation(s)
+		p.conversation = readConversation(&p.request.contents, s)
 	case "tools":
 		p.readTools(s)
 	case "toolConfig":
@@ -216,9 +217,9 @@ type conversation struct {
 }
 
 // readConversation reads the list of contents, which is the next value.
-func readConversation(s *rawjson.Scanner) conversation {
+func readConversation(list *wire.List, s *rawjson.Scanner) conversation {
 	c := conversation{isList: s.Kind() == '[', firstCall: -1}
-	for range s.Elements() {
+	for range list.Elements(s) {
 		m := readContent(s)
 		c.contents++
 		switch {
@@ -468,25 +469,12 @@ func allowTool(s *rawjson.Scanner, name string) (e rawjson.Edits) {
 	return e
 }
 
-// contentsOf returns the contents of the request with the body.
-func (r *request) contentsOf(b wire.Body) [][]byte {
-	body, err := b.Bytes()
-	if err != nil {
-		return nil
-	}
-	return rawjson.MemberElements(r.inner(body), "contents")
-}
-
 // history yields the entries of the contents, newest first, each call with its result.
-// It finds the contents in one pass, and reads them only as the caller asks for more.
-func (r *request) history(b wire.Body) iter.Seq[adapter.Entry] {
-	return func(yield func(adapter.Entry) bool) {
-		w := walk{HistoryWalk: adapter.HistoryWalk{Yield: yield}}
-		for _, raw := range slices.Backward(r.contentsOf(b)) {
-			s := rawjson.Over(raw)
-			if m := readContent(&s); !w.pass(&m) {
-				return
-			}
+func (r *request) history(yield func(adapter.Entry) bool) {
+	w := walk{HistoryWalk: adapter.HistoryWalk{Yield: yield}}
+	for s := range r.contents.Backward(r.source) {
+		if m := readContent(&s); !w.pass(&m) {
+			return
 		}
 	}
 }
@@ -619,19 +607,11 @@ func (r *request) ToolNames(yield func(string) bool) {
 
 // Attachable implements [wire.Request].
 func (r *request) Attachable(b wire.Body) func(message int) (string, bool) {
-	var contents [][]byte
-	return func(i int) (string, bool) {
-		if contents == nil {
-			contents = r.contentsOf(b)
-		}
-		if i >= len(contents) {
-			return "", false
-		}
-		s := rawjson.Over(contents[i])
+	return r.contents.Attachable(b, func(s rawjson.Scanner) (string, bool) {
 		m := readContent(&s)
 		parts := rawjson.Over(m.parts)
 		return textOf(m.parts), m.role == roleUser && parts.Open('[') && parts.Element()
-	}
+	})
 }
 
 // addLoop adds what identifies a tool loop: the contents up to its first call, which is

@@ -32,7 +32,7 @@ func (Protocol) Parse(_ *url.URL, body []byte, source wire.Body) (adapter.Reques
 	p := parser{request: &request{source: source}, facts: adapter.Request{Provider: "anthropic", SaysDone: true}}
 	ok := p.read(body)
 	p.facts.FixedPrefix = p.mayThink()
-	p.facts.History, p.facts.ToolNames = history(source), p.request
+	p.facts.History, p.facts.ToolNames = p.request.history, p.request
 	if first, messages := p.conversation.firstCall, p.messages; first >= 0 {
 		p.facts.Loop = func(add func(string)) { addLoop(messages, first, add) }
 	}

@@ -2,7 +2,6 @@ package messages
 
 import (
 	"encoding/json"
-	"iter"
 	"slices"
 	"strings"
 
@@ -17,8 +16,9 @@ import (
 
 // request has the facts about a request that are needed to extend it.
 type request struct {
-	source wire.Body
-	stream bool
+	source   wire.Body
+	messages wire.List
+	stream   bool
 }
 
 var _ wire.Request = (*request)(nil)
@@ -67,7 +67,7 @@ func (p *parser) read(body []byte) bool {
 		switch name {
 		case "messages":
 			p.messages = s
-			p.conversation = readConversation(&s)
+			p.conversation = readConversation(&p.request.messages, &s)
 		case "tools":
 			p.readTools(&s)
 		case "tool_choice":
@@ -150,10 +150,10 @@ func stopsAfterCompaction(management []byte) bool {
 }
 
 // readConversation reads the list of messages, which is the next value.
-func readConversation(s *rawjson.Scanner) conversation {
+func readConversation(list *wire.List, s *rawjson.Scanner) conversation {
 	c := conversation{isList: s.Kind() == '[', firstCall: -1}
 	var previous []byte
-	for range s.Elements() {
+	for range list.Elements(s) {
 		m := readMessage(s)
 		c.messages++
 		c.last, c.thought = m.role, c.thought || m.has.thought
@@ -350,16 +350,16 @@ func readInputBlock(s *rawjson.Scanner) (b inputBlock) {
 }
 
 // Add implements [wire.Request].
-func (r *request) Add(body []byte, a *adapter.Additions) []byte { return extend(body, a) }
+func (r *request) Add(body []byte, a *adapter.Additions) []byte { return r.extend(body, a) }
 
 // Continue implements [wire.Request]. Nothing before the new messages changes,
 // unless todo_pause or a note is added.
 func (r *request) Continue(body []byte, k *adapter.Continuation) []byte {
-	return extend(body, &k.Additions, assistant(k), prompt(k))
+	return r.extend(body, &k.Additions, assistant(k), prompt(k))
 }
 
 // extend returns the body with additions, and more messages.
-func extend(body []byte, a *adapter.Additions, messages ...[]byte) []byte {
+func (r *request) extend(body []byte, a *adapter.Additions, messages ...[]byte) []byte {
 	var list, tools rawjson.Edits // of the last member of that name, which counts
 	s := rawjson.Over(body)
 	for name := range s.Members() {
@@ -368,7 +368,7 @@ func extend(body []byte, a *adapter.Additions, messages ...[]byte) []byte {
 			list = list[:0]
 			attach(&list, s, a.Attachments)
 			if len(messages) > 0 {
-				list.Append(&s, messages...)
+				r.messages.Append(&list, &s, messages...)
 			}
 		case name == "tools" && a.PauseTool != nil:
 			tools = tools[:0]
@@ -456,15 +456,11 @@ func addTexts(e *rawjson.Edits, s *rawjson.Scanner, texts []string) {
 }
 
 // history yields the entries of the messages, newest first, each call with its result.
-// It finds the messages in one pass, and reads them only as the caller asks for more.
-func history(b wire.Body) iter.Seq[adapter.Entry] {
-	return func(yield func(adapter.Entry) bool) {
-		w := walk{HistoryWalk: adapter.HistoryWalk{Yield: yield}}
-		for _, raw := range slices.Backward(wire.ListIn(b, "messages")) {
-			s := rawjson.Over(raw)
-			if m := readMessage(&s); !w.pass(&m) {
-				return
-			}
+func (r *request) history(yield func(adapter.Entry) bool) {
+	w := walk{HistoryWalk: adapter.HistoryWalk{Yield: yield}}
+	for s := range r.messages.Backward(r.source) {
+		if m := readMessage(&s); !w.pass(&m) {
+			return
 		}
 	}
 }
@@ -536,18 +532,10 @@ func (r *request) ToolNames(yield func(string) bool) {
 
 // Attachable implements [wire.Request].
 func (r *request) Attachable(b wire.Body) func(message int) (string, bool) {
-	var messages [][]byte
-	return func(i int) (string, bool) {
-		if messages == nil {
-			messages = wire.ListIn(b, "messages")
-		}
-		if i >= len(messages) {
-			return "", false
-		}
-		s := rawjson.Over(messages[i])
+	return r.messages.Attachable(b, func(s rawjson.Scanner) (string, bool) {
 		m := readMessage(&s)
-		return textOf(m.content), m.role == "user" && wire.TakesText(m.content)
-	}
+		return textOf(m.content), m.role == roleUser && wire.TakesText(m.content)
+	})
 }
 
 // addLoop adds what identifies a tool loop: the messages up to its first call, which

@@ -40,7 +40,7 @@ func (r *request) extend(body []byte, a *adapter.Additions, items [][]byte, memb
 			if r.lite && a.PauseTool != nil {
 				offer(&e, &input, a.PauseTool)
 			}
-			extendInput(&e, &s, a.Attachments, items)
+			r.extendInput(&e, &s, a.Attachments, items)
 		case key == "tools" && a.PauseTool != nil:
 			e.Append(&s, toolOf(a.PauseTool))
 		case key == "tool_choice" && a.PauseTool != nil:
@@ -87,12 +87,12 @@ func offer(e *rawjson.Edits, s *rawjson.Scanner, tool *adapter.PauseTool) {
 
 // extendInput extends the input, which is the next value in s. A string becomes
 // a list if items are added.
-func extendInput(e *rawjson.Edits, s *rawjson.Scanner, attachments []adapter.Attachment, items [][]byte) {
+func (r *request) extendInput(e *rawjson.Edits, s *rawjson.Scanner, attachments []adapter.Attachment, items [][]byte) {
 	if s.Kind() != '"' {
 		input := *s
 		attach(e, &input, attachments)
 		if len(items) > 0 {
-			e.Append(s, items...)
+			r.input.Append(e, s, items...)
 		}
 		return
 	}

@@ -51,7 +51,7 @@ func (p Protocol) Parse(_ *url.URL, body []byte, source wire.Body) (adapter.Requ
 		firstCall: -1, facts: adapter.Request{Provider: "openai"},
 	}
 	ok := in.read(body)
-	in.facts.History, in.facts.ToolNames = history(source), in.request
+	in.facts.History, in.facts.ToolNames = in.request.history, in.request
 	if first, input := in.firstCall, in.input; first >= 0 {
 		in.facts.Loop = func(add func(string)) { addLoop(input, first, add) }
 	}

@@ -1,7 +1,6 @@
 package responses
 
 import (
-	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -21,6 +20,7 @@ type request struct {
 	chains   *chains
 	caller   identify
 	source   wire.Body
+	input    wire.List
 	streams  bool
 	stored   bool // the server keeps the answer, so that its id and its items can be referred to
 	declares bool // the caller's own request offers carryon's todo_pause
@@ -162,10 +162,11 @@ func (p *parser) readInput(s *rawjson.Scanner) {
 	switch s.Kind() {
 	case '"':
 		f.LeaveAlone = continuation.ReasonNone
+		p.request.input.Begin(s)
 		f.Messages, f.Users, f.User, f.Unanswered = 1, 1, rawjson.TextOf(s.Raw()), true
 	case '[':
 		f.LeaveAlone = continuation.ReasonNone
-		for range s.Elements() {
+		for range p.request.input.Elements(s) {
 			p.readInputItem(s)
 		}
 		if f.Unanswered {
@@ -312,28 +313,12 @@ func identityOf(content []byte) string {
 	return b.String()
 }
 
-// inputOf returns the input of the request with the body: its items, or its
-// string.
-func inputOf(b wire.Body) [][]byte {
-	body, err := b.Bytes()
-	if err != nil {
-		return nil
-	}
-	input := rawjson.Member(body, "input")
-	if rawjson.IsString(input) {
-		return [][]byte{input}
-	}
-	return rawjson.Elements(input)
-}
-
 // history yields the entries of the input, newest first, each call with its result.
-func history(b wire.Body) iter.Seq[adapter.Entry] {
-	return func(yield func(adapter.Entry) bool) {
-		w := walk{HistoryWalk: adapter.HistoryWalk{Yield: yield}}
-		for _, raw := range slices.Backward(inputOf(b)) {
-			if item := itemOf(raw); !w.pass(&item) {
-				return
-			}
+func (r *request) history(yield func(adapter.Entry) bool) {
+	w := walk{HistoryWalk: adapter.HistoryWalk{Yield: yield}}
+	for s := range r.input.Backward(r.source) {
+		if item := readItem(&s); !w.pass(&item) {
+			return
 		}
 	}
 }
@@ -392,17 +377,10 @@ func contentOf(raw []byte) string {
 
 // Attachable implements [wire.Request].
 func (r *request) Attachable(b wire.Body) func(message int) (string, bool) {
-	var items [][]byte
-	return func(i int) (string, bool) {
-		if items == nil {
-			items = inputOf(b)
-		}
-		if i >= len(items) {
-			return "", false
-		}
-		text, _, ok := attachableTo(items[i])
+	return r.input.Attachable(b, func(s rawjson.Scanner) (string, bool) {
+		text, _, ok := attachableTo(s.Raw())
 		return contentOf(text), ok
-	}
+	})
 }
 
 // attachableTo returns the value of an item that a text can be joined to, and

@@ -1,0 +1,135 @@
+package wire_test
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/wire"
+)
+
+// body is a request's body that can be read, or not.
+type body string
+
+func (b body) Bytes() ([]byte, error) {
+	if b == "" {
+		return nil, errors.New("gone")
+	}
+	return []byte(b), nil
+}
+
+// listOf returns a body with a list of so many numbers, and its List. Another value stands before it.
+func listOf(n int) (body, *wire.List) {
+	numbers := make([]string, n)
+	for i := range numbers {
+		numbers[i] = strconv.Itoa(i)
+	}
+	b := body(`{"other": ["x"], "list": [ ` + strings.Join(numbers, " ,\n") + ` ] }`)
+	return b, readList(b)
+}
+
+func readList(b body) *wire.List {
+	var list wire.List
+	s := rawjson.Over([]byte(b))
+	for name := range s.Members() {
+		if name == "list" {
+			for range list.Elements(&s) {
+				s.Skip()
+			}
+		}
+	}
+	return &list
+}
+
+// lengths are those of short lists, of long ones, and of those that are too long to be remembered.
+var lengths = []int{0, 1, 31, 32, 33, 500, 1<<16 - 1, 1 << 16, 1<<16 + 1} //nolint:gochecknoglobals // constant
+
+func TestListIsReadBackward(t *testing.T) {
+	t.Parallel()
+	for _, n := range lengths {
+		b, list := listOf(n)
+		next := n - 1
+		for s := range list.Backward(b) {
+			if got := string(s.Raw()); got != strconv.Itoa(next) {
+				assert.Equal(t, strconv.Itoa(next), got, "of %d", n)
+				break
+			}
+			next--
+		}
+		assert.Equal(t, -1, next, "of %d", n)
+	}
+}
+
+func TestElementsOfAListAreAttachable(t *testing.T) {
+	t.Parallel()
+	for _, n := range lengths {
+		b, list := listOf(n)
+		textOf := list.Attachable(b, func(s rawjson.Scanner) (string, bool) { return string(s.Raw()), true })
+		for _, i := range []int{0, n / 2, n - 1, n, n + 1} {
+			text, ok := textOf(max(i, 0))
+			assert.Equal(t, i < n && n > 0, ok, "%d of %d", i, n)
+			if ok {
+				assert.Equal(t, strconv.Itoa(i), text)
+			}
+		}
+	}
+}
+
+func TestElementsAreAppendedToAList(t *testing.T) {
+	t.Parallel()
+	for _, n := range lengths {
+		b, list := listOf(n)
+		var got, want rawjson.Edits
+		ours, plain := rawjson.Over([]byte(b)), rawjson.Over([]byte(b))
+		for range ours.Members() {
+			list.Append(&got, &ours, []byte(`"a"`), []byte(`"b"`))
+		}
+		for range plain.Members() {
+			want.Append(&plain, []byte(`"a"`), []byte(`"b"`))
+		}
+		assert.Equal(t, string(want.Apply([]byte(b))), string(got.Apply([]byte(b))), "to %d", n)
+		assert.Equal(t, plain.At(), ours.At(), "behind %d", n)
+		assert.True(t, ours.OK())
+	}
+}
+
+func TestListIsWhereTheLastOneIs(t *testing.T) {
+	t.Parallel()
+	long, _ := listOf(100)
+	b := body(strings.TrimSuffix(string(long), "}") + `, "list": [7]}`)
+	var got []string
+	for s := range readList(b).Backward(b) {
+		got = append(got, string(s.Raw()))
+	}
+	assert.Equal(t, []string{"7"}, got)
+}
+
+func TestStringIsAListOfItself(t *testing.T) {
+	t.Parallel()
+	b := body(`{"input": "hello"}`)
+	var list wire.List
+	s := rawjson.Over([]byte(b))
+	for range s.Members() {
+		list.Begin(&s)
+	}
+	text, ok := list.Attachable(b, func(s rawjson.Scanner) (string, bool) { return string(s.Raw()), true })(0)
+	assert.True(t, ok)
+	assert.Equal(t, `"hello"`, text)
+}
+
+func TestListIsEmptyWhereThereIsNone(t *testing.T) {
+	t.Parallel()
+	missing, long := readList(body(`{"other": 1}`)), readList(func() body { b, _ := listOf(100); return b }())
+	for s := range missing.Backward(body(`{"other": 1}`)) {
+		assert.Fail(t, "no list", "%s", s.Raw())
+	}
+	for s := range long.Backward(body("")) { // its request is gone
+		assert.Fail(t, "no body", "%s", s.Raw())
+	}
+	_, ok := long.Attachable(body(""), func(rawjson.Scanner) (string, bool) { return "", true })(0)
+	assert.False(t, ok)
+}
