@@ -46,7 +46,7 @@ func readList(b body) *wire.List {
 }
 
 // lengths are those of short lists, of long ones, and of those that are too long to be remembered.
-var lengths = []int{0, 1, 31, 32, 33, 500, 1<<16 - 1, 1 << 16, 1<<16 + 1} //nolint:gochecknoglobals // constant
+var lengths = []int{0, 1, 31, 32, 33, 500, 1<<16 - 1, 1 << 16, 1<<16 + 1}
 
 func TestListIsReadBackward(t *testing.T) {
 	t.Parallel()
