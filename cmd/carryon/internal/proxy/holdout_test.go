@@ -151,10 +151,18 @@ func TestTheComparisonEndsInAConclusion(t *testing.T) {
 		"worth it if one more finished list is worth 2,000 tokens ($2.00) to you":       {many(90, 0, 2000), many(40, 0, 1000), stalls, "1000,0,0"},
 		"worth it if one more finished list is worth 2,000 tokens (under $0.01) to you": {many(90, 0, 2000), many(40, 0, 1000), stalls, "1,0,0"},
 		"worth it if one more session without a go on is worth 2,500 tokens to you":     {many(90, 10, 2000), many(90, 50, 1000), stalls, ""},
-		"worth it":                                   {many(90, 0, 900), many(40, 0, 1000), stalls, ""},
-		"not worth it":                               {many(40, 0, 2000), many(90, 0, 1000), stalls, ""},
-		"not certain yet whether it is worth it":     {many(90, 0, 2000), many(88, 0, 1000), stalls, ""},
-		"not worth it here, because no turn stalled": {many(90, 0, 2000), many(88, 0, 1000), 0, ""},
+		"worth it": {
+			with: many(90, 0, 900), without: many(40, 0, 1000), stalls: stalls,
+		},
+		"not worth it": {
+			with: many(40, 0, 2000), without: many(90, 0, 1000), stalls: stalls,
+		},
+		"not certain yet whether it is worth it": {
+			with: many(90, 0, 2000), without: many(88, 0, 1000), stalls: stalls,
+		},
+		"not worth it here, because no turn stalled": {
+			with: many(90, 0, 2000), without: many(88, 0, 1000), stalls: 0,
+		},
 	} {
 		f := newFigures(time.Now())
 		f.Gone = gone{Share: 0.5, Continued: test.with, HeldOut: test.without}

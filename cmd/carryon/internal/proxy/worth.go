@@ -64,7 +64,9 @@ func (f *figures) sentence(c *Config) string {
 	switch {
 	case n.Calls == 0:
 		parts = append(parts, "has seen no call of a model yet")
-	case w.Resumed+w.Unwanted() > 0:
+	case w.Resumed+w.Questions == 0 && w.Unwanted() > 0:
+		parts = append(parts, fmt.Sprintf("was not worth it so far: it resumed no stall%s, and used %s", sessions(n.Listed, " in %s"), cost(w.Tokens, w.Money)))
+	case w.Resumed > 0:
 		parts = append(parts, fmt.Sprintf("resumed %s%s; %s finished after that, for %s",
 			plural(w.Resumed, "stall"), sessions(n.Listed, " in %s"), were(w.Finished, "todo"), cost(w.Tokens, w.Money)))
 	case w.Questions > 0:

@@ -51,7 +51,10 @@ func TestWorthIsASentence(t *testing.T) {
 		"resumed 1,234 stalls in 1,000 sessions; 2,000 todos were finished after that, for 2,040 tokens": {
 			counts: counts{Calls: 9, Continuations: 1234, Listed: 1000}, worth: middleware.Worth{Resumed: 1234, Finished: 2000, Tokens: tokens},
 		},
-		"resumed 0 stalls; 0 todos were finished after that, for 0 tokens; 6 continuations were unwanted": {
+		"was not worth it so far: it resumed no stall in 2 sessions, and used 2,040 tokens ($1.00); 1 continuation was unwanted": {
+			config: priced, counts: counts{Calls: 9, Continuations: 1, Listed: 2}, worth: middleware.Worth{Paused: 1, Tokens: tokens},
+		},
+		"was not worth it so far: it resumed no stall, and used 0 tokens; 6 continuations were unwanted": {
 			counts: counts{Calls: 9, Continuations: 6}, worth: middleware.Worth{Paused: 1, Repeated: 2, NoProgress: 3},
 		},
 		"would have sent 1 continuation, for about 1,234,567 tokens; that is an estimate of first stalls only, because nobody knows what would have followed": {
