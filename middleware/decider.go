@@ -256,8 +256,8 @@ func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Ev
 	}
 	switch {
 	case err != nil:
-		if ev.Continue && claims { // the store may have saved the claim in spite of the error
-			g := &giveBack{env: d.env, id: d.turn.TurnID, token: token, given: func() {}}
+		if ev.Continue && claims { // the store may have saved the claim, and with it an attempt, in spite of the error
+			g := &giveBack{env: d.env, id: d.turn.TurnID, token: token, ended: session.Ended{Unshown: true}, given: func() {}}
 			d.env.hasAnswered(d.turn.TurnID, g.begin())
 		}
 		if d.env.cancel.hasEnded() { // the error is the caller's doing

@@ -364,6 +364,13 @@ func TestClaimThatWasStoredAllTheSameIsGivenUp(t *testing.T) {
 		state, err := s.mw.State(ctx)
 		require.NoError(t, err)
 		assert.Zero(t, state.Claim, "update %d lost", lost)
+		texts := 0
+		for _, ended := range s.events.Ended() {
+			if ended.Result == middleware.ResultText {
+				texts++
+			}
+		}
+		assert.Equal(t, texts, state.Attempts, "update %d lost: a continuation that was not sent uses no attempt", lost)
 	}
 }
 

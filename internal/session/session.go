@@ -99,7 +99,8 @@ type Ended struct {
 	Calls  uint64 // identifies its calls by names and arguments; 0 if they are not known
 	Tokens int    // that it used, as far as known
 	Result continuation.PromptResult
-	// Unshown says that it failed before the caller was shown anything of it.
+	// Unshown says that it failed before the caller was shown anything of it, or was
+	// not sent.
 	Unshown bool
 	// Refused says that the provider will not answer this conversation, however
 	// often it is asked.
