@@ -195,13 +195,21 @@ type CallEnded struct {
 	Outcome Outcome
 }
 
-// Times are the times of a turn. FirstChunk and Finished equal Ended if nothing was
-// read or there was no finish reason.
+// Times are the times of a turn, by the clock of [WithClock]. None of them is zero. They
+// include the time that the consumer of a stream takes between two reads.
 type Times struct {
-	Began      time.Time // when the request was sent
-	FirstChunk time.Time // when the first part of the answer was read; for a whole answer, Ended
-	Finished   time.Time // when the finish reason was read; for a whole answer, Ended
-	Ended      time.Time // when the whole turn was read, or broke off
+	Began time.Time // just before TurnStarted was called and the request was sent
+
+	// FirstChunk is when the first chunk of a stream was read; one that has only usage
+	// may not count. It equals Ended for an answer in one piece, and if nothing was read.
+	FirstChunk time.Time
+
+	// Finished is when the chunk with the finish reason of a stream was read. Usage may
+	// follow it. It equals Ended for an answer in one piece, and if there was no such
+	// chunk.
+	Finished time.Time
+
+	Ended time.Time // when the turn was read to its end, or broke off
 
 	// Join is how long the stream paused before a continuation: from the finish reason
 	// of the last turn that ended well to FirstChunk. It is 0 for turn 1, for whole

@@ -166,6 +166,27 @@ func TestTurnsHaveTimes(t *testing.T) {
 	}
 }
 
+// A whole answer comes at its end, and so does one of which nothing came. No time is zero.
+func TestTurnsWithoutChunksHaveTimes(t *testing.T) {
+	t.Parallel()
+	scenario.InBubbles(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
+		require.NoError(t, s.Ask(fakellm.Text("One:").Delay(time.Second), scenario.Failure(http.StatusBadRequest).Delay(time.Second)).Err)
+		turns := s.Events.Turns()
+		require.Len(t, turns, 2)
+		if m.Streamed() {
+			turns = turns[1:] // the refused one
+		}
+		for _, turn := range turns {
+			assert.False(t, turn.Times.Began.IsZero())
+			assert.True(t, turn.Times.Ended.After(turn.Times.Began))
+			assert.Equal(t, turn.Times.Ended, turn.Times.FirstChunk)
+			assert.Equal(t, turn.Times.Ended, turn.Times.Finished)
+			assert.Zero(t, turn.Times.Join)
+		}
+	})
+}
+
 func TestJoinsBeginWhereTheAnswerStoodStill(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
