@@ -57,6 +57,36 @@ func (e *callEnv) faultOnce(id continuation.TurnID, op Op, err error) {
 	}
 }
 
+// askTasks asks the background tasks a question. Tasks that are asked over a network
+// share the time limit of the store, and are not asked for some seconds after a failure.
+func (e *callEnv) askTasks(ctx context.Context, question func(context.Context) error) error {
+	if !e.mw.options.sharedTasks {
+		return question(ctx)
+	}
+	if e.session.waited.isOver() || !e.mw.tasksBreaker.allows(e.mw.options.clock) {
+		return errTasksSkipped
+	}
+	return e.askSharedTasks(ctx, question)
+}
+
+func (e *callEnv) askSharedTasks(ctx context.Context, question func(context.Context) error) error {
+	limited, done := e.session.limitWait(ctx)
+	defer done()
+	err := question(limited)
+	switch {
+	case err == nil:
+		if e.mw.tasksBreaker.close() {
+			e.mw.options.reporter.recovered(ctx, Recovered{Op: OpTasks})
+		}
+	case ctx.Err() == nil: // else it is the caller's doing
+		if limited.Err() != nil {
+			e.session.waited.end()
+		}
+		err = e.mw.tasksBreaker.open(e.mw.options.clock, err)
+	}
+	return err
+}
+
 // storeFailed reports a failure of the store, after which nothing is continued.
 func (e *callEnv) storeFailed(id continuation.TurnID, err error) {
 	e.session.failure = err

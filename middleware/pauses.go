@@ -127,14 +127,6 @@ func (p *pauses) joinedNotice() string {
 	return p.decider.turn.reader.text.transcript.separator() + notice
 }
 
-// rejection is a pause whose reason was not accepted.
-type rejection struct {
-	reason    string
-	err       error
-	asksLeave bool                 // the reason only asked for leave to go on
-	answer    *adapter.PauseAnswer // nil if the call was printed
-}
-
 // rejectionText returns what is wrong with a reason, without the words that the
 // prompt itself has.
 func rejectionText(err error) string {

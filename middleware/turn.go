@@ -5,6 +5,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/rawjson"
@@ -19,6 +20,14 @@ type turn struct {
 	from      int32 // where its text begins in the transcript, which is far smaller than 2 GiB
 	previous  int32 // where the text of the turn before it begins
 	rejection *rejection
+}
+
+// rejection is a pause whose reason was not accepted.
+type rejection struct {
+	reason    string
+	err       error
+	asksLeave bool                 // the reason only asked for leave to go on
+	answer    *adapter.PauseAnswer // nil if the call was printed
 }
 
 // next returns the turn that follows, with this attempt. If watched, calls of
