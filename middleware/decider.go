@@ -68,7 +68,7 @@ func (d *decider) goesOnAfter(ev *continuation.Evaluation) bool {
 // canSend reports whether a continuation could be sent at once if the decision were
 // taken now.
 func (d *decider) canSend() bool {
-	return d.env.mw.options.gate == nil && !d.env.session.rules.DryRun && !d.env.session.heldOut && !d.env.mw.drain.hasBegun() && d.retryDelay() <= 0 && d.env.timeouts.hasTimeFor(0)
+	return d.env.mw.options.gate == nil && !d.env.session.rules.DryRun && !d.env.mw.drain.hasBegun() && d.retryDelay() <= 0 && d.env.timeouts.hasTimeFor(0)
 }
 
 // conclude reports an evaluation, and keeps it as the last one if another may follow.
@@ -245,7 +245,7 @@ func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Ev
 				next = session.Ask(next)
 			}
 			return next
-		case ev.Continue, ev.Wait > 0, s.UserTurn != in.UserTurn:
+		case ev.Continue, ev.Wait > 0:
 			return s
 		}
 		return d.afterList(s, &ev)

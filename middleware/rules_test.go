@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -551,6 +552,64 @@ func TestPauseIsAnsweredWithoutAWordIfNoneWasSaid(t *testing.T) {
 	answered := s.model.requests[1].Messages[1]
 	assert.Empty(t, answered.Text)
 	assert.Len(t, answered.Calls, 1)
+
+	s = newSetup([]sdkAnswer{says(" "), calls(edit("c1"))})
+	_, _, err = s.answer(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, "(no answer)", s.model.requests[1].Messages[1].Text, "without a call, providers want a text")
+}
+
+func TestPauseBesideACallIsAcceptedWhateverItsReason(t *testing.T) {
+	t.Parallel()
+	s := newSetup([]sdkAnswer{says("One:"), calls(pauses("stuck"), edit("c1"))})
+	_, outcome, err := s.answer(t.Context())
+	require.NoError(t, err)
+	require.NotNil(t, outcome.Paused)
+	assert.Equal(t, "stuck", outcome.Paused.Reason)
+}
+
+func TestLeaveIsDeniedOnceInAUserTurn(t *testing.T) {
+	t.Parallel()
+	asks := calls(pauses("Waiting for your permission to continue"))
+	s := newSetup([]sdkAnswer{says("One:"), asks, calls(edit("c1")), says("Two:"), asks}, middleware.WithApprovalMode(continuation.ApprovalYOLO))
+	for _, paused := range []bool{false, true} {
+		_, outcome, err := s.answer(inSession(t, "s"))
+		require.NoError(t, err)
+		assert.Equal(t, paused, outcome.Paused != nil)
+	}
+}
+
+func TestListThatACancelledCallHasNotReadIsStaleOnceItIsSeen(t *testing.T) {
+	t.Parallel()
+	s := newSetup(nil)
+	ctx, cancel := context.WithCancel(inSession(t, "s"))
+	_, err := middleware.Unary(begin(ctx, s.mw, describe(fixTheBuild)), &answers{usageTotals: newUsageTotals()},
+		func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
+			cancel()
+			return sdkAnswer{}, ctx.Err()
+		})
+	require.ErrorIs(t, err, context.Canceled)
+	state, err := s.mw.State(inSession(t, "s"))
+	require.NoError(t, err)
+	assert.True(t, state.Cancelled)
+}
+
+// Each continuation waits for the interval, and the list is read again after the wait.
+func TestEachContinuationWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		reads := 0
+		source := todo.ProviderFunc(func(ctx context.Context) ([]todo.Todo, error) {
+			reads++
+			return buildTodos.Todos(ctx)
+		})
+		mw := middleware.New(source, middleware.WithLimits(continuation.Limits{MaxAttempts: 3, MinInterval: time.Second}))
+		began := time.Now()
+		_, err := (&client{&sdkClient{turns: []sdkAnswer{says("One:"), says("Two:"), says("Three:"), calls(edit("c1"))}}, mw}).Complete(t.Context(), fixTheBuild)
+		require.NoError(t, err)
+		assert.Equal(t, 2*time.Second, time.Since(began))
+		assert.Equal(t, 1+2+2, reads)
+	})
 }
 
 func TestCallbackThatFailedInAContinuationIsReturnedWhateverTheSDKDoes(t *testing.T) {
