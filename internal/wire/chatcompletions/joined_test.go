@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
@@ -154,6 +155,22 @@ func TestChoiceWithAnotherNumber(t *testing.T) {
 				assert.Equal(t, 1, finishes)
 			})
 		})
+	}
+}
+
+// Members without a value say nothing, and what Azure says of a prompt is not shown of a continuation's.
+func TestMembersThatSayNothing(t *testing.T) {
+	t.Parallel()
+	first := chunkOf(0, `{"content":"`+plan+`","refusal":"","audio":null}`, "null", "") + finished("stop")
+	counts := `"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":3}}`
+	second := strings.Replace(chunkOf(0, `{"content":"Here."}`, "null", ""), `{"id"`, `{"prompt_annotations":[{"prompt_index":0}],"prompt_filter_results":[{"index":0}],`+counts+`,"id"`, 1) + finished("stop")
+	got := scenario.New(t, scenario.WireStream, scenario.TwoTodos(), scenario.AtMost(1)).Ask(fakellm.Raw(first), fakellm.Raw(second))
+	require.NoError(t, got.Err)
+	assert.Equal(t, plan+"\n\nHere.", got.Text)
+	assert.Equal(t, adapter.Usage{Prompt: 10, Completion: 5, Total: 15, Cached: 4, Reasoning: 3}, got.Outcome.Usage[1])
+	for _, c := range got.Chunks {
+		assert.Empty(t, c.PromptAnnotations)
+		assert.Empty(t, c.PromptFilterResults)
 	}
 }
 
