@@ -218,12 +218,12 @@ func (ev *Evaluation) attempts(in *Input) int {
 		return limit
 	}
 	if in.isUnclear() {
-		limit = one(limit)
+		limit = 1
 	}
 	switch ev.State.Stale {
 	case 0:
 	case todolist.Digest(in.Todos):
-		limit = one(limit)
+		limit = 1
 	default:
 		ev.State.Stale = 0
 	}
@@ -234,14 +234,6 @@ func (ev *Evaluation) attempts(in *Input) int {
 // nor shows that the model has stalled.
 func (in *Input) isUnclear() bool {
 	return in.Settings.ApprovalMode != ApprovalYOLO && in.Turn.End == EndUnclear && !in.Turn.Rejected
-}
-
-// one returns a limit of one attempt, or the limit itself if it is lower.
-func one(attempts int) int {
-	if attempts == Off {
-		return 1
-	}
-	return min(attempts, 1)
 }
 
 // checkLimit is check for a limit of which used has been used.
