@@ -27,6 +27,7 @@ func TestNoLeaveRejectsWhatOnlyAsksToGoOn(t *testing.T) {
 		"Need permission to proceed to the next step", "Ready to continue with the tests", "Please confirm that I should go on",
 		"I need your go-ahead before I start the next phase", "Shall we move on to the styles?", "Awaiting user's approval to begin implementation",
 		"WAITING FOR THE USER TO CONFIRM BEFORE CONTINUING", "May I go on with the remaining items?",
+		strings.Repeat("Should I proceed? ", 11) + "ok", // the longest that is looked at
 	} {
 		assert.ErrorIs(t, pause.NoLeave(reason), pause.ErrInvalidReason, reason)
 	}
@@ -40,7 +41,7 @@ func TestNoLeaveAcceptsWhatAPersonHasToSettle(t *testing.T) {
 		"The API key is missing, please provide it to continue", "Cannot continue: permission denied", "May I push to main and proceed?",
 		"Waiting for the other agent to finish before I continue", "The build failed; should I proceed anyway?",
 		"Need a decision about the schema before I proceed", "Waiting for the background job to continue",
-		"No such file: config.json", "Package 'react-router-dom' is not installed but required", "", "Подтвердите, пожалуйста",
+		"No such file: config.json", "Package 'react-router-dom' is not installed but required", "", "Подтвердите, пожалуйста", "I continue with the remaining items",
 		"Should I proceed? " + strings.Repeat("There is much to say about it. ", 10),
 	} {
 		require.NoError(t, pause.NoLeave(reason), reason)

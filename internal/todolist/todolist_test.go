@@ -25,7 +25,7 @@ func TestSummarize(t *testing.T) {
 		"pending":                  {[]todo.Todo{odd, first, done}, todolist.Summary{Active: 1, Completed: 1, Unknown: "odd", Next: first, HasNext: true}},
 		"in progress goes first":   {[]todo.Todo{first, blank, second}, todolist.Summary{Active: 3, Next: second, HasNext: true}},
 		"blank ones are not next":  {[]todo.Todo{blank}, todolist.Summary{Active: 1}},
-		"neither active nor done":  {[]todo.Todo{odd, {Content: "e", Status: todo.Cancelled}}, todolist.Summary{Cancelled: 1, Unknown: "odd"}},
+		"neither active nor done":  {[]todo.Todo{odd, {Content: "e", Status: todo.Cancelled}, {Content: "f", Status: "odder"}}, todolist.Summary{Cancelled: 1, Unknown: "odd"}},
 		"any spelling":             {[]todo.Todo{{Content: "g", Status: "Done"}, {Content: "h", Status: "wip"}}, todolist.Summary{Active: 1, Completed: 1, Next: todo.Todo{Content: "h", Status: "wip"}, HasNext: true}},
 		"no status is pending":     {[]todo.Todo{{Content: "i"}}, todolist.Summary{Active: 1, Next: todo.Todo{Content: "i"}, HasNext: true}},
 		"the first of its kind is": {[]todo.Todo{second, {Content: "f", Status: todo.InProgress}}, todolist.Summary{Active: 2, Next: second, HasNext: true}},

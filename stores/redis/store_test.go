@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/internal/testkit/servertest"
@@ -19,6 +21,21 @@ func TestRecordsOnMiniredis(t *testing.T) {
 		runClock(t, server)
 		return open(t, url), open(t, url)
 	})
+}
+
+func TestShortRecordsAndTimes(t *testing.T) {
+	t.Parallel()
+	server, url := startMini(t)
+	engine := open(t, url)
+	put := func(key string) error {
+		return engine.Update(t.Context(), key, func(time.Time, []byte) ([]byte, time.Duration, error) {
+			return []byte("1"), time.Microsecond, nil
+		})
+	}
+	require.NoError(t, put("short"))
+	assert.Equal(t, time.Millisecond, server.TTL("short"), "it is not kept for ever")
+	require.NoError(t, server.Set("no record", "AAAAAAAAAAA "))
+	require.ErrorIs(t, put("no record"), records.ErrForeign)
 }
 
 // runClock makes the records of a miniredis expire, which by itself has no clock.

@@ -180,6 +180,9 @@ func TestTooFewSessionsAreNotCompared(t *testing.T) {
 	compared := s.report(t).Holdout
 	assert.False(t, compared.Enough)
 	assert.Regexp(t, `^not enough sessions yet to compare: \d with carryon and \d without have had a todo list; each side needs 10$`, compared.Verdict)
+	f := newFigures(time.Now())
+	f.Gone = gone{Share: 0.5, Continued: arm{Sessions: 10}, HeldOut: arm{Sessions: 9}}
+	assert.False(t, f.compare(&Config{Rules: Rules{Holdout: "0.5"}}).Enough, "each side needs them")
 	assert.Nil(t, newScene(t).report(t).Holdout)
 	assert.Nil(t, newScene(t, "-holdout", "0.5", "-dry-run").report(t).Holdout)
 }

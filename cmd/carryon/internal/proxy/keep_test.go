@@ -214,6 +214,7 @@ func TestFiguresWaitForTheSharedState(t *testing.T) {
 	k.tryKeep(t.Context())
 	k.tryKeep(t.Context())
 	assert.Equal(t, 1, strings.Count(logs.String(), "figures are not kept"))
+	assert.True(t, s.server.proxy.journal.wantsKeeping(), "although nobody looks at the page")
 	assert.Contains(t, s.report(t).Sentence, "resumed 1 stall ")
 	redis.SetError("")
 	for range 3 {
