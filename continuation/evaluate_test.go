@@ -322,7 +322,9 @@ func TestEvaluateBackground(t *testing.T) {
 		in := satisfied(t)
 		in.Background = c.background
 		in.Limits.MaxTaskAge = c.maxAge
-		assert.Equal(t, c.busy, continuation.Evaluate(in).Reason == continuation.ReasonBackground, c.name)
+		ev := continuation.Evaluate(in)
+		assert.Equal(t, c.busy, ev.Reason == continuation.ReasonBackground, c.name)
+		assert.Equal(t, c.busy, ev.Awaited == c.background.Unfinished && ev.Awaited > 0, c.name)
 	}
 }
 
