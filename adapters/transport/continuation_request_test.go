@@ -135,47 +135,31 @@ type follower struct{ client http.Client }
 
 func (f *follower) RoundTrip(r *http.Request) (*http.Response, error) { return f.client.Do(r) }
 
-func TestRedirectBelowTheTransportIsFollowed(t *testing.T) {
+// A redirect may be followed below the transport, each time. If it is followed above, each hop is a call, and only the
+// last one is answered: a continuation goes to the last address.
+func TestRedirectsAreFollowed(t *testing.T) {
 	t.Parallel()
-	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
-		server := fakellm.NewServer(t, wiretest.Texts(wiretest.Plan)[0], wiretest.Edit())
-		moved := 0
-		url, _ := listening(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-			if strings.HasPrefix(r.URL.Path, "/v1/") {
-				moved++
-				http.Redirect(rw, r, "/v2/chat/completions", http.StatusTemporaryRedirect)
-				return
-			}
-			server.Handler().ServeHTTP(rw, r)
-		}))
-		base := &follower{http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
-		s := wiretest.Upstream{Server: server, Base: base, URL: url}.NewScene(t, wiretest.TwoTodos)
-		wiretest.RequireChat(t, s.Ask(t, w), wiretest.Plan, "tool_calls")
-		assert.Equal(t, 2, moved)
-		assert.Len(t, server.Requests()[1].Messages, 4)
-	})
-}
-
-// If redirects are followed above the transport, each hop is a call, and only the last one is answered. A continuation
-// goes to the last address.
-func TestRedirectAboveTheTransportIsNotRepeated(t *testing.T) {
-	t.Parallel()
-	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
-		server := fakellm.NewServer(t, wiretest.Texts(wiretest.Plan)[0], wiretest.Edit())
-		moved := 0
-		url, _ := listening(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-			if strings.HasPrefix(r.URL.Path, "/v1/") {
-				moved++
-				http.Redirect(rw, r, "/v2/chat/completions", http.StatusTemporaryRedirect)
-				return
-			}
-			server.Handler().ServeHTTP(rw, r)
-		}))
-		s := wiretest.Upstream{Server: server, Base: &http.Transport{DisableKeepAlives: true}, URL: url}.NewScene(t, wiretest.TwoTodos)
-		wiretest.RequireChat(t, s.Ask(t, w), wiretest.Plan, "tool_calls")
-		assert.Equal(t, 1, moved)
-		assert.Len(t, server.Requests(), 2)
-	})
+	for want, base := range map[int]http.RoundTripper{
+		2: &follower{http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}, 1: &http.Transport{DisableKeepAlives: true},
+	} {
+		wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
+			server := fakellm.NewServer(t, wiretest.Texts(wiretest.Plan)[0], wiretest.Edit())
+			moved := 0
+			url, _ := listening(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+				if strings.HasPrefix(r.URL.Path, "/v1/") {
+					moved++
+					http.Redirect(rw, r, "/v2/chat/completions", http.StatusTemporaryRedirect)
+					return
+				}
+				server.Handler().ServeHTTP(rw, r)
+			}))
+			s := wiretest.Upstream{Server: server, Base: base, URL: url}.NewScene(t, wiretest.TwoTodos)
+			wiretest.RequireChat(t, s.Ask(t, w), wiretest.Plan, "tool_calls")
+			assert.Equal(t, want, moved)
+			require.Len(t, server.Requests(), 2)
+			assert.Len(t, server.Requests()[1].Messages, 4)
+		})
+	}
 }
 
 // Digests of the caller's own body are dropped for a body with an additional tool.

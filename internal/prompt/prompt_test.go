@@ -496,42 +496,15 @@ func TestNewRefusesTemplates(t *testing.T) {
 		texts   continuation.Templates
 		message string
 	}{
-		{
-			continuation.Templates{Standard: continuation.StandardTemplates{Base: base + " {foo}"}},
-			"continuation: template Standard.Base: unknown placeholder {foo}",
-		},
-		{
-			continuation.Templates{Standard: continuation.StandardTemplates{Base: "Carry on."}},
-			"continuation: template Standard.Base: needs {taskDescription}",
-		},
-		{
-			continuation.Templates{Standard: continuation.StandardTemplates{Base: " \n"}},
-			"continuation: template Standard.Base: needs {taskDescription}",
-		},
-		{
-			continuation.Templates{Standard: continuation.StandardTemplates{Base: "{attemptCount}"}},
-			"continuation: template Standard.Base: needs {taskDescription}",
-		},
-		{
-			continuation.Templates{Standard: continuation.StandardTemplates{Retry: "{AttemptCount}"}},
-			"continuation: template Standard.Retry: unknown placeholder {AttemptCount}",
-		},
-		{
-			continuation.Templates{YOLO: continuation.YOLOTemplates{Base: "{task_description}"}},
-			"continuation: template YOLO.Base: unknown placeholder {task_description}",
-		},
-		{
-			continuation.Templates{YOLO: continuation.YOLOTemplates{Retry: "{{1}}"}},
-			"continuation: template YOLO.Retry: unknown placeholder {1}",
-		},
-		{
-			continuation.Templates{YOLO: continuation.YOLOTemplates{Urgent: "{äöü}"}},
-			"continuation: template YOLO.Urgent: unknown placeholder {äöü}",
-		},
-		{
-			continuation.Templates{YOLO: continuation.YOLOTemplates{Urgent: "now\xff"}},
-			"continuation: template YOLO.Urgent: not valid UTF-8",
-		},
+		{continuation.Templates{Standard: continuation.StandardTemplates{Base: base + " {foo}"}}, "continuation: template Standard.Base: unknown placeholder {foo}"},
+		{continuation.Templates{Standard: continuation.StandardTemplates{Base: "Carry on."}}, "continuation: template Standard.Base: needs {taskDescription}"},
+		{continuation.Templates{Standard: continuation.StandardTemplates{Base: " \n"}}, "continuation: template Standard.Base: needs {taskDescription}"},
+		{continuation.Templates{Standard: continuation.StandardTemplates{Base: "{attemptCount}"}}, "continuation: template Standard.Base: needs {taskDescription}"},
+		{continuation.Templates{Standard: continuation.StandardTemplates{Retry: "{AttemptCount}"}}, "continuation: template Standard.Retry: unknown placeholder {AttemptCount}"},
+		{continuation.Templates{YOLO: continuation.YOLOTemplates{Base: "{task_description}"}}, "continuation: template YOLO.Base: unknown placeholder {task_description}"},
+		{continuation.Templates{YOLO: continuation.YOLOTemplates{Retry: "{{1}}"}}, "continuation: template YOLO.Retry: unknown placeholder {1}"},
+		{continuation.Templates{YOLO: continuation.YOLOTemplates{Urgent: "{äöü}"}}, "continuation: template YOLO.Urgent: unknown placeholder {äöü}"},
+		{continuation.Templates{YOLO: continuation.YOLOTemplates{Urgent: "now\xff"}}, "continuation: template YOLO.Urgent: not valid UTF-8"},
 	}
 	for _, c := range cases {
 		p, err := prompt.New(c.texts)

@@ -3,8 +3,6 @@ package chatcompletions_test
 import (
 	"context"
 	"errors"
-	"io"
-	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -151,22 +149,7 @@ func readTurn(ctx context.Context, w wiretest.Way, client chats, open opener, re
 		return quirks.Reading{Err: quirks.Problem(err)}
 	}
 	defer s.Close()
-	var r quirks.Reading
-	calls := map[int]*quirks.Call{}
-	for {
-		chunk, err := s.Recv()
-		if err != nil {
-			if !errors.Is(err, io.EOF) {
-				r.Err = quirks.Problem(err)
-			}
-			break
-		}
-		addGoOpenAI(&r, calls, chunk)
-	}
-	for _, index := range slices.Sorted(maps.Keys(calls)) {
-		r.Calls = append(r.Calls, *calls[index])
-	}
-	return r
+	return readStream(s)
 }
 
 // worded finds the text of an error in an event. Each client words its errors differently.

@@ -66,10 +66,15 @@ func readGoOpenAI(ctx context.Context, rt http.RoundTripper, unary bool) quirks.
 		return quirks.Reading{Err: quirks.Problem(err)}
 	}
 	defer stream.Close()
+	return readStream(stream)
+}
+
+// readStream reads a stream as a program does.
+func readStream(s stream) quirks.Reading {
 	var r quirks.Reading
 	calls := map[int]*quirks.Call{} // by their index
 	for {
-		chunk, err := stream.Recv()
+		chunk, err := s.Recv()
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
 				r.Err = quirks.Problem(err)
