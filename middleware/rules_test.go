@@ -566,6 +566,7 @@ func TestPauseBesideACallIsAcceptedWhateverItsReason(t *testing.T) {
 	require.NoError(t, err)
 	require.NotNil(t, outcome.Paused)
 	assert.Equal(t, "stuck", outcome.Paused.Reason)
+	assert.Len(t, s.events.Decisions(), 1, "none on the turn that paused")
 }
 
 func TestLeaveIsDeniedOnceInAUserTurn(t *testing.T) {
