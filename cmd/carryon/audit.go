@@ -23,7 +23,7 @@ func auditCommand(stdout, stderr io.Writer) *cli.Command {
 			"It changes nothing, and sends nothing anywhere. It shows texts of conversations only with -content.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print JSON", Destination: &c.JSON},
-			&cli.BoolFlag{Name: "content", Usage: "show the texts of the ten most telling turns", Destination: &c.Content},
+			&cli.BoolFlag{Name: "content", Usage: "show the texts of ten turns: first those that the user answered with \"continue\", then stalls", Destination: &c.Content},
 		},
 		HideHelpCommand: true,
 		Action: func(ctx context.Context, command *cli.Command) error {

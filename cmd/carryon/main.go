@@ -16,10 +16,15 @@ import (
 	"io"
 	"os"
 
+	"github.com/urfave/cli/v3"
+
 	"github.com/carryon-go/carryon/cmd/carryon/internal/proxy"
 )
 
-func main() { os.Exit(execute(context.Background(), os.Args, os.Stdout, os.Stderr)) }
+func main() {
+	cli.UsageCommandHelp = "show a list of commands, or help for one"
+	os.Exit(execute(context.Background(), os.Args, os.Stdout, os.Stderr))
+}
 
 // execute runs a command line and returns the exit code.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {

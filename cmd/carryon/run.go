@@ -32,9 +32,10 @@ func runCommand(stderr io.Writer) *cli.Command {
 	return &cli.Command{
 		Name:      "run",
 		Usage:     "run an agent with carryon between it and its model",
-		UsageText: "carryon run [flags] -- COMMAND [arguments]",
+		UsageText: "carryon run [options] -- COMMAND [arguments]",
 		Description: "Starts a proxy on a free port and runs COMMAND with its base URLs set to that proxy. When COMMAND ends,\n" +
-			"it prints what carryon did. Without -upstream, requests go to the endpoints that COMMAND would use alone.",
+			"it prints what carryon did. Without -upstream, requests go to the endpoints that COMMAND would use alone.\n" +
+			"Without -mode, carryon chooses the mode and prints why.",
 		Flags: append([]cli.Flag{
 			c.proxy.ListenFlag("127.0.0.1:0"), c.proxy.UpstreamFlag("the endpoint that the agent would use alone"),
 			&cli.BoolFlag{
@@ -54,7 +55,7 @@ func runCommand(stderr io.Writer) *cli.Command {
 		StopOnNthArg:    &afterCommand,
 		Action: func(ctx context.Context, command *cli.Command) error {
 			if !command.Args().Present() {
-				return usageError{errors.New("there is no command to run: carryon run [flags] -- COMMAND [arguments]")}
+				return usageError{errors.New("there is no command to run: carryon run [options] -- COMMAND [arguments]")}
 			}
 			if c.logFile == "" && (command.IsSet("v") || command.IsSet("log") || command.IsSet("log-level")) {
 				c.say("-v, -log and -log-level have no effect without -log-file, because the agent uses the terminal")

@@ -296,7 +296,8 @@ func (c *Config) Flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{
 			Name: "max-attempts", Destination: &c.MaxAttempts, Value: continuation.DefaultLimits().MaxAttempts, Sources: variable("max-attempts"),
-			Usage: "maximum `number` of continuations in a row without progress, -1 for no limit",
+			Usage: fmt.Sprintf("maximum `number` of continuations in a row without a tool call or progress, -1 for no limit; carryon always stops after %d without progress",
+				continuation.DefaultLimits().MaxWithoutProgress),
 		},
 		&cli.IntFlag{
 			Name: "token-budget", Destination: &c.TokenBudget, Sources: variable("token-budget"),
@@ -308,20 +309,20 @@ func (c *Config) Flags() []cli.Flag {
 		},
 		&cli.DurationFlag{
 			Name: "max-wait", Destination: &c.MaxWait, Sources: variable("max-wait"),
-			Usage: "`time` after which clients give up: continuations end before that; official SDKs send it themselves; 0 for no limit",
+			Usage: "`time` that clients wait; continuations end before that (official SDKs send this); 0 for no limit",
 		},
 		&cli.DurationFlag{
 			Name: "drain-timeout", Destination: &c.DrainTimeout, Value: defaultDrain, Sources: variable("drain-timeout"),
-			Usage: "`time` that open answers have to finish when the proxy stops",
+			Usage: "`time` for open answers to finish when the proxy stops",
 		},
 		text("mode", &c.Mode, "", "`mode`: standard (somebody is watching: when in doubt, wait for them) or yolo (nobody is: when in doubt, go on)"),
 		on("yolo", &c.YOLO, "short for -mode yolo"),
 		text("questions", &c.Questions, "mode", "`rule` for turns that ask the user something: mode (as -mode says), wait or continue"),
-		text("untouched", &c.Untouched, "mode", "`rule` for user turns in which the list was not written: mode (as -mode says), wait or continue"),
+		text("untouched", &c.Untouched, "mode", "`rule` for user turns in which the model did not update the list: mode (as -mode says), wait or continue"),
 		on("ask", &c.Ask, "where there is no todo list, ask the model at the end of a user turn whether anything is open"),
 		on("dry-run", &c.DryRun, "decide and report, but send no continuations"),
-		text("holdout", (*string)(&c.Holdout), "", "`share` of the named sessions, from 0 to 1, that carryon counts but never continues, for comparison"),
-		text("price", &c.Price, "", "`prices` of a million tokens in dollars, to show what continuations cost: new input, cached input and output, as in 3,0.30,15"),
+		text("holdout", (*string)(&c.Holdout), "", "`share` (0 to 1) of sessions with a name that carryon counts but never continues, for comparison"),
+		text("price", &c.Price, "", "`dollars` per million tokens, to show what continuations cost: new input, cached input, output, as in 3,0.30,15"),
 		on("content", &c.Content, "show the texts of todos, pauses and errors at "+pagePath),
 		list("todo-tools", &c.TodoTools, "`names` of additional tools that write a todo list, separated by commas"),
 		text("usage", &c.Usage, "one", "`kind` of token usage that a continued answer reports: one (as if it were one answer), sum (all its turns) or last (the last turn)"),
@@ -329,10 +330,13 @@ func (c *Config) Flags() []cli.Flag {
 		list("cors", &c.CORS, "`origins` of websites that may use the proxy, * for all"),
 		list("allow-host", &c.Hosts, "additional host `names` that clients may use for the proxy; localhost and IP addresses always work"),
 		text("state", &c.State, "", "`URL` of a database in which several proxies share their state, redis://… or postgres://…; without this flag, state is in memory"),
-		text("stats", &c.Stats, "", "`file` that keeps the figures of the page across restarts; several processes may use it; without this flag, the database of -state keeps them"),
+		text("stats", &c.Stats, "", "`file` that keeps the page's figures across restarts; several processes may use it; default: the -state database, if any"),
 		on("metrics", &c.Metrics, "serve metrics for Prometheus at "+metricsPath),
 		text("log", &c.LogFormat, "text", "`format` of the log: text or json"),
-		text("log-level", &c.LogLevel, "", "lowest `level` that is logged: debug, info (what carryon adds, and what is wrong), warn or error"),
+		&cli.StringFlag{
+			Name: "log-level", Destination: &c.LogLevel, DefaultText: "info", Sources: variable("log-level"),
+			Usage: "lowest `level` that is logged: debug, info (what carryon adds, and what is wrong), warn or error",
+		},
 		on("v", &c.Verbose, "short for -log-level debug: log every request and decision, without message texts"),
 	}
 }
