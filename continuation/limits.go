@@ -56,18 +56,18 @@ type Limits struct {
 	// After a timeout, carryon does not ask the source for a few seconds. It cannot be
 	// Off.
 	TodoTimeout time.Duration
-	// StoreTimeout is how long a turn may wait for shared state: the engine of
+	// StoreTimeout is how long a turn may wait for shared state: the store of
 	// middleware.WithRecords, shared todo lists and background tasks. A call waits for
 	// at most one timeout: after that it is not continued, and asks for no shared state
 	// again. After a timeout or an error, no call does for a few seconds. It cannot be
 	// Off.
 	StoreTimeout time.Duration
 	// MaxSessions is the number of sessions that are kept in memory; beyond it, the
-	// least recently used session is forgotten. It does not apply to an engine. It
+	// least recently used session is forgotten. It does not apply to a shared store. It
 	// cannot be Off.
 	MaxSessions int
 	// SessionLife is how long a session is kept after its last use. A session that is
-	// being continued is kept at least until its [Claim] lapses. On an engine, a session
+	// being continued is kept at least until its [Claim] lapses. In a shared store, a session
 	// with settings of its own is kept forever.
 	SessionLife time.Duration
 }

@@ -192,8 +192,8 @@ func flagsRegion(t *testing.T) string {
 			}
 		}
 	}
-	return b.String() + "\n`carryon proxy` listens on `127.0.0.1:8787`, asks `https://api.openai.com/v1` and is in standard mode. `carryon run` listens on a free\n" +
-		"port, asks what the agent would ask alone, and chooses the mode.\n"
+	return b.String() + "\n`carryon proxy` listens on `127.0.0.1:8787`, forwards to `https://api.openai.com/v1` and is in standard mode. `carryon run` listens on\n" +
+		"a free port, forwards to the agent's own endpoints, and chooses the mode.\n"
 }
 
 // flagsOf returns a row for each flag of a command.
