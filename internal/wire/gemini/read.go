@@ -270,6 +270,7 @@ func (r *reader) readCall(raw []byte) {
 	}
 	open := r.turn.open
 	if open == nil || !rawjson.IsEmpty(name) {
+		r.endOpen()
 		open = &openCall{index: r.turn.calls, pause: pause.Is(rawjson.TextOf(name))}
 		r.turn.calls++
 	}
@@ -285,6 +286,14 @@ func (r *reader) readCall(raw []byte) {
 		arguments = open.piece(pieces) + open.end()
 	}
 	r.to.Call(open.index, r.text(id), r.text(name), arguments)
+}
+
+// endOpen ends the arguments of a todo_pause that comes in pieces: some servers leave
+// out the last piece. It reports one call, which [partWriter.call] counts.
+func (r *reader) endOpen() {
+	if open := r.turn.open; open != nil && open.pause {
+		r.to.Call(open.index, "", "", open.end())
+	}
 }
 
 // piece returns what a piece adds to the arguments of a todo_pause, whose only argument
@@ -328,9 +337,7 @@ const (
 
 // readFinish reports a finish reason.
 func (r *reader) readFinish(raw []byte) {
-	if open := r.turn.open; open != nil && open.reason {
-		r.to.Call(open.index, "", "", open.end()) // some servers leave out the last piece
-	}
+	r.endOpen()
 	if r.turn.pending > 0 {
 		r.to.Unknown() // a tool of the provider still runs
 	}

@@ -278,7 +278,7 @@ func TestPauseInTheFirstTurn(t *testing.T) {
 	}
 }
 
-// A pause in pieces is hidden from its name to its end, and read.
+// A pause in pieces is hidden from its name to its end, and read, in a later turn and in the caller's own.
 func TestCallsInPieces(t *testing.T) {
 	t.Parallel()
 	piece := func(value string) string {
@@ -296,6 +296,12 @@ func TestCallsInPieces(t *testing.T) {
 		"a pause without its end": {
 			[]string{of(begin), of(piece(wiretest.Blocked), stop)}, []string{"\n\nTask paused: " + wiretest.Blocked},
 		},
+		"a pause without its end, then another call": {
+			[]string{of(begin), of(piece(wiretest.Blocked)), of(edits, stop)}, []string{"edit_file", "\n\nTask paused: " + wiretest.Blocked},
+		},
+		"a pause without its end, and calls in one chunk": {
+			[]string{of(begin+","+piece(wiretest.Blocked)+","+edits+","+pauses+","+edits, stop)}, []string{"edit_file", "edit_file", "\n\nTask paused: " + wiretest.Blocked},
+		},
 		"another call without its end, then a pause": {
 			[]string{of(strings.Replace(begin, "todo_pause", "edit_file", 1)), of(piece("x")), of(pauses, stop)}, []string{"edit_file", "", "\n\nTask paused: " + wiretest.Blocked},
 		},
@@ -310,27 +316,32 @@ func TestCallsInPieces(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := ask{attempts: 1, turns: []fakellm.Turn{raw(of(says(wiretest.Plan), stop)), raw(test.second...)}}
-			got := a.exchange(t, true, 0)
-			require.NoError(t, got.err)
-			a.read(t, &got, true)
-			var shown []string
-			for _, c := range got.chunks[1:] {
-				for _, p := range c.parts(t) {
-					switch {
-					case p.FunctionCall != nil && p.ThoughtSignature != "":
-						shown = append(shown, p.FunctionCall.Name+"!"+p.ThoughtSignature)
-					case p.FunctionCall != nil:
-						shown = append(shown, p.FunctionCall.Name)
-					default:
-						if *p.Text != "" {
-							shown = append(shown, *p.Text)
-						}
-					}
-				}
-			}
-			assert.Equal(t, test.shown, shown)
-			assert.NotContains(t, got.raw, "todo_pause")
+			alone := ask{options: []middleware.Option{middleware.WithPauseTool(middleware.PauseToolAlways)}, turns: []fakellm.Turn{raw(test.second...)}}
+			assert.Equal(t, strings.ReplaceAll(strings.Join(test.shown, "|"), "\n\n", ""), strings.Join(alone.namesAndTexts(t), "|"))
+			joined := ask{attempts: 1, turns: []fakellm.Turn{raw(of(says(wiretest.Plan), stop)), raw(test.second...)}}
+			assert.Equal(t, append([]string{wiretest.Plan}, test.shown...), joined.namesAndTexts(t))
 		})
 	}
+}
+
+// namesAndTexts returns the names of an answer's calls, with their signatures, and its texts. No name is that of a pause.
+func (a ask) namesAndTexts(t *testing.T) (shown []string) {
+	t.Helper()
+	got := a.exchange(t, true, 0)
+	require.NoError(t, got.err)
+	assert.NotContains(t, got.raw, "todo_pause")
+	a.read(t, &got, true)
+	for _, c := range got.chunks {
+		for _, p := range c.parts(t) {
+			switch {
+			case p.FunctionCall != nil && p.ThoughtSignature != "":
+				shown = append(shown, p.FunctionCall.Name+"!"+p.ThoughtSignature)
+			case p.FunctionCall != nil:
+				shown = append(shown, p.FunctionCall.Name)
+			case *p.Text != "":
+				shown = append(shown, *p.Text)
+			}
+		}
+	}
+	return shown
 }

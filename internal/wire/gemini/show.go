@@ -8,6 +8,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/wire/sse"
+	"github.com/carryon-go/carryon/pause"
 )
 
 // show shows the chunks of one answer.
@@ -52,7 +53,8 @@ func (v *envelope) take(c *chunk, later bool) {
 // shownTurn is a turn as it is shown.
 type shownTurn struct {
 	open      bool   // a call comes in pieces
-	hiding    bool   // it is a todo_pause
+	pause     bool   // it is a todo_pause
+	hiding    bool   // it is left out
 	dropped   bool   // a todo_pause was left out
 	called    bool   // another call was shown
 	signature []byte // of a todo_pause that was left out, for the next call
@@ -236,7 +238,7 @@ type partWriter struct {
 	edit   *adapter.Edit
 	parts  [][]byte
 	groups [][][]byte // parts that go into chunks of their own, before those in parts
-	calls  int        // how many calls of the chunk were written or left out
+	calls  int        // how many calls the reader has reported of the chunk so far
 	called bool       // one was written
 	texts  textEdit
 	reason string // the separator before the chunk's own reasoning; "" once it was written
@@ -321,26 +323,29 @@ func (w *partWriter) thought(p *part) {
 // call writes a call, or leaves a todo_pause out. The API wants a signature on the first
 // call of a step, so the one of a todo_pause goes to the call behind it.
 func (w *partWriter) call(p *part) {
-	isPiece := w.show.turn.open && rawjson.IsEmpty(rawjson.Member(p.call, "name"))
-	drop := w.edit.Call(w.calls).Drop
-	if isPiece {
-		drop = w.show.turn.hiding
+	turn, name := &w.show.turn, rawjson.Member(p.call, "name")
+	isPiece := turn.open && rawjson.IsEmpty(name)
+	if !isPiece {
+		if turn.open && turn.pause {
+			w.calls++ // the reader has ended the pause
+		}
+		turn.pause, turn.hiding = pause.Is(rawjson.TextOf(name)), w.edit.Call(w.calls).Drop
 	}
 	w.calls++
-	w.show.turn.open, w.show.turn.hiding = string(rawjson.Member(p.call, "willContinue")) == "true", drop
+	turn.open = string(rawjson.Member(p.call, "willContinue")) == "true"
 	raw := p.raw
 	switch {
-	case drop:
-		w.show.turn.dropped = true
+	case turn.hiding:
+		turn.dropped = true
 		if p.signature != nil {
-			w.show.turn.signature = slices.Clone(p.signature)
+			turn.signature = slices.Clone(p.signature)
 		}
 		return
-	case !isPiece && p.signature == nil && w.show.turn.signature != nil:
-		raw = changed(raw, set("thoughtSignature", w.show.turn.signature))
-		w.show.turn.signature = nil
+	case !isPiece && p.signature == nil && turn.signature != nil:
+		raw = changed(raw, set("thoughtSignature", turn.signature))
+		turn.signature = nil
 	}
-	w.show.turn.called, w.called = true, true
+	turn.called, w.called = true, true
 	w.add(raw)
 }
 
