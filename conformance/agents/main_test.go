@@ -53,7 +53,7 @@ func TestGoAgents(t *testing.T) {
 			with, err := r.run(t.Context(), a, true)
 			require.NoError(t, err)
 			assert.Equal(t, result{
-				files: len(files), added: 2, tools: alone.tools, says: "8 requests, 2 continuations, 3 of 3 todos done, 2040 tokens added",
+				files: len(files), added: 2, tools: alone.tools, says: "8 requests, 2 continuations, 3 of 3 todos done, 2,040 tokens added",
 			}, with)
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -241,6 +242,15 @@ func TestSessionsAreNotSharedBetweenCallers(t *testing.T) {
 		entries := s.report(t).Entries
 		assert.Equal(t, c.apart, entries[0].SessionID != entries[1].SessionID, name)
 	}
+}
+
+// The documents show how to find the record of a session, with a client that sends no credentials.
+func TestDocumentsNameASessionAsTheProxyDoes(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../../docs/shared-state.md")
+	require.NoError(t, err)
+	c := callerOf(httptest.NewRequest(http.MethodPost, "/v1/chat/completions", nil))
+	assert.Contains(t, string(page), "printf %s "+c.sessionKey("me")+" | sha256sum")
 }
 
 // A client that gives up after a while gets its own turn's answer in time.
