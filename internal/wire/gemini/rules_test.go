@@ -46,7 +46,8 @@ func TestMembersOfLaterTurns(t *testing.T) {
 	timed := func(chunk, at string) string { return strings.TrimSuffix(chunk, "}") + `,"createTime":"` + at + `"}` }
 	second := timed(of(says("One.")), "later")
 	last := strings.TrimSuffix(timed(of(says(" Two."), stop), "later"), "}") + `,"modelStatus":{"modelStage":"STABLE"}}`
-	for first, want := range map[string]int{of(says(wiretest.Plan), stop): 0, timed(of(says(wiretest.Plan), stop), "now"): 4} {
+	plan := of(says(wiretest.Plan), stop)
+	for first, want := range map[string]int{plan: 0, strings.Replace(plan, `,"responseId":"r"`, "", 1): 0, timed(plan, "now"): 4} {
 		got := ask{turns: []fakellm.Turn{raw(first), raw(second, last)}}.play(t, true)
 		assert.Equal(t, want, strings.Count(got.raw, `"createTime":"now"`))
 		assert.NotContains(t, got.raw, "later")
@@ -69,13 +70,13 @@ func TestChunkWithoutUsage(t *testing.T) {
 // On a path whose chunks are wrapped, a bare one can only be an error: it is not continued, and no part of a later turn.
 func TestChunkThatIsNotWrapped(t *testing.T) {
 	t.Parallel()
-	bare, wrapped := of(says("One."), stop), `{"response":`+of(says(wiretest.Plan), stop)+`}`
+	bare, wrapped := of(`{"executableCode":{}},`+says("One."), stop), `{"response":`+of(says(wiretest.Plan), stop)+`}`
 	got := ask{path: assist, turns: []fakellm.Turn{raw(bare)}}.exchange(t, true, 0)
 	require.NoError(t, got.err)
 	assert.Len(t, got.requests, 1)
 	got = ask{path: assist, attempts: 1, turns: []fakellm.Turn{raw(wrapped), raw(bare), raw(bare), raw(bare)}}.exchange(t, true, 0)
 	require.NoError(t, got.err)
-	assert.NotContains(t, got.raw, "One.")
+	assert.NotContains(t, got.raw, "executableCode")
 }
 
 // The ids of calls, by which clients pair their results, are the provider's.

@@ -148,6 +148,7 @@ func TestTurnsThatAreLeftAlone(t *testing.T) {
 		"another index":       {[]string{strings.Replace(of(says("One."), stop), `"index":0`, `"index":1`, 1)}, continuation.ReasonManyChoices},
 		"an image":            {[]string{of(says("One.")+`,{"inlineData":{}}`, stop)}, continuation.ReasonUnknownContent},
 		"an unknown part":     {[]string{of(says("One.")+`,{"novelty":{}}`, stop)}, continuation.ReasonUnknownContent},
+		"an unknown thought":  {[]string{of(says("One.")+`,{"novelty":{},"thought":true}`, stop)}, continuation.ReasonUnknownContent},
 		"an unknown line":     {[]string{of(says("One.")), "[DONE]", of(says(""), stop)}, continuation.ReasonUnknownContent},
 		"a tool that runs":    {[]string{of(`{"toolCall":{"id":"1"}},`+says("One."), stop)}, continuation.ReasonUnknownContent},
 	} {
@@ -175,7 +176,7 @@ func TestConversation(t *testing.T) {
 	assert.True(t, first.Unanswered)
 	assert.Nil(t, first.Loop)
 
-	later := facts(hello + "," + call + "," + result)
+	later := facts(hello + "," + call + "," + strings.Replace(result, "functionResponse", "function_response", 1))
 	assert.Equal(t, 1, later.Users)
 	assert.False(t, later.Unanswered)
 	require.NotNil(t, later.Loop)

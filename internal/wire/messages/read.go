@@ -102,7 +102,7 @@ func failureIn(data []byte) error {
 // protocol. A block that begins inside a call, under its index, has left half of it.
 func (c *codec) beginBlock(ev *event, t adapter.TurnReader) {
 	at := c.turn.find(ev.index)
-	inCall := at >= 0 && ev.index != noIndex && c.turn.open[at].index == ev.index && c.turn.open[at].kind == typeToolUse
+	inCall := at >= 0 && c.turn.open[at].index == ev.index && c.turn.open[at].kind == typeToolUse
 	switch known := c.turn.begin(ev.index, typeOf(ev.block)); {
 	case c.later && (inCall || !known):
 		t.Fail(wire.ErrUnreadable)
@@ -255,11 +255,11 @@ const endTurn = "end_turn"
 
 // readStop reads a stop reason. It fails a continuation that the model refused.
 func readStop(reason string, later bool, t adapter.TurnReader) {
-	if reason == "refusal" {
-		if later {
-			t.Fail(errRefused)
-			return
-		}
+	switch {
+	case reason != "refusal":
+	case later:
+		t.Fail(errRefused)
+	default:
 		t.Refusal()
 	}
 	if reason != endTurn && handback.IsPlainStop(reason) {

@@ -122,6 +122,7 @@ func TestOtherEventsAreRead(t *testing.T) {
 		"another index":    delta(1, "text_delta", "text", "b", ""),
 		"the wrong kind":   delta(0, "thinking_delta", "thinking", "b", ""),
 		"more than a text": event("content_block_delta", `"index":0,"delta":{"type":"text_delta","text":"b","text2":"c"}`),
+		"a text and more":  event("content_block_delta", `"index":0,"delta":{"type":"text_delta","text":"b","thinking":"c"}`),
 		"more members":     event("content_block_delta", `"index":0,"delta":{"type":"text_delta","text":"b"},"usage":{}`),
 		"no text":          event("content_block_delta", `"index":0,"delta":{"type":"text_delta","text":null}`),
 		"an end":           event("message_delta", `"delta":{"stop_reason":"end_turn"}`),

@@ -132,8 +132,7 @@ const (
 // step returns what is done with the first event of the queue.
 func (q *queue) step() step {
 	e := &q.entries[q.head]
-	followed := q.certain > 1 || q.certain == 1 && !e.isCertain()
-	it := e.item
+	followed, it := q.certain > 0, e.item // an event that waits for this is not certain itself
 	if it == nil {
 		return show
 	}
