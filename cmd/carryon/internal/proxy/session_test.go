@@ -249,7 +249,7 @@ func TestDocumentsNameASessionAsTheProxyDoes(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../../docs/shared-state.md")
 	require.NoError(t, err)
-	c := callerOf(httptest.NewRequest(http.MethodPost, "/v1/chat/completions", nil))
+	c := callerOf(httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/chat/completions", nil))
 	assert.Contains(t, string(page), "printf %s "+c.sessionKey("me")+" | sha256sum")
 }
 
