@@ -38,11 +38,12 @@ func launchOf(command string, list bool, u agent.User) agent.Launch {
 }
 
 // at returns somebody with these files, whose names are below the home or, with "./",
-// below the folder of the work.
+// below the folder of the work. In the variables, "~" is the home.
 func at(t *testing.T, files map[string]string, variables ...string) agent.User {
 	t.Helper()
-	u := user(variables...)
-	u.Home, u.Dir = t.TempDir(), t.TempDir()
+	home := t.TempDir()
+	u := user(strings.Split(strings.ReplaceAll(strings.Join(variables, "\x00"), "=~", "="+home), "\x00")...)
+	u.Home, u.Dir = home, t.TempDir()
 	for name, content := range files {
 		path := filepath.Join(u.Home, name)
 		if inside, ok := strings.CutPrefix(name, "./"); ok {
@@ -119,8 +120,11 @@ func TestEndpointsOfTheEnvironmentAreKept(t *testing.T) {
 // A variable of the file .env counts if the key that belongs to it is there, too.
 func TestEndpointsOfTheFileWithVariablesAreKept(t *testing.T) {
 	t.Parallel()
-	const file = "# mine\nexport OPENAI_BASE_URL='http://a/v1' # here\nOPENAI_API_KEY=sk\n"
-	assert.Equal(t, "http://a/v1", launchOf("some-agent", false, at(t, map[string]string{"./.env": strings.Replace(file, " # here", "", 1)})).Main.Base)
+	file := ""
+	for _, value := range []string{"http://a/v1", "http://a/v1 # here", `"http://a/v1"`, "'http://a/v1' # here's mine"} {
+		file = "# mine\n#OPENAI_BASE_URL=http://b\nexport OPENAI_BASE_URL=" + value + "\nOPENAI_API_KEY=sk\n"
+		assert.Equal(t, "http://a/v1", launchOf("some-agent", false, at(t, map[string]string{"./.env": file})).Main.Base)
+	}
 	assert.Equal(t, "https://api.openai.com/v1", launchOf("some-agent", false, at(t, map[string]string{"./.env": file}, "OPENAI_API_KEY=sk")).Main.Base)
 	assert.Equal(t, "https://api.openai.com/v1", launchOf("some-agent", false, at(t, map[string]string{"./.env": "OPENAI_BASE_URL=http://a/v1"})).Main.Base)
 }
@@ -140,25 +144,18 @@ func TestClaudeKeepsItsSettings(t *testing.T) {
 	for _, u := range []agent.User{
 		at(t, map[string]string{".claude/settings.json": settings}),
 		at(t, map[string]string{"./.claude/settings.local.json": settings, "./.claude/settings.json": `{"env":{"ANTHROPIC_BASE_URL":"http://b"}}`}),
-		at(t, map[string]string{"else/settings.json": settings}),
+		at(t, map[string]string{"else/settings.json": settings}, "CLAUDE_CONFIG_DIR=~/else"),
 	} {
-		if _, err := os.Stat(u.Home + "/else"); err == nil {
-			getenv := u.Getenv
-			u.Getenv = func(name string) string {
-				if name == "CLAUDE_CONFIG_DIR" {
-					return u.Home + "/else"
-				}
-				return getenv(name)
-			}
-		}
 		l := launchOf("claude -p x", false, u)
 		assert.Equal(t, []string{"claude", "--settings", `{"env":{"ANTHROPIC_BASE_URL":"` + root + `"}}`, "-p", "x"}, l.Args)
 		assert.Equal(t, "http://a/anthropic/v1/messages", endpoint(t, l, root+"/v1/messages"))
 	}
 	own := at(t, map[string]string{"mine.json": `{"model":"opus","env":{"A":"b","ANTHROPIC_BASE_URL":"http://c"}}`})
-	l := launchOf("claude --settings "+own.Home+"/mine.json -p x", false, own)
-	assert.JSONEq(t, `{"model":"opus","env":{"A":"b","ANTHROPIC_BASE_URL":"`+root+`"}}`, l.Args[2])
-	assert.Equal(t, "http://c/v1/messages", endpoint(t, l, root+"/v1/messages"))
+	for _, flag := range []string{"--settings ", "--settings="} {
+		l := launchOf("claude "+flag+own.Home+"/mine.json -p x", false, own)
+		assert.JSONEq(t, `{"model":"opus","env":{"A":"b","ANTHROPIC_BASE_URL":"`+root+`"}}`, strings.TrimPrefix(l.Args[len(l.Args)-3], flag))
+		assert.Equal(t, "http://c/v1/messages", endpoint(t, l, root+"/v1/messages"))
+	}
 }
 
 func TestClaudeOnAnotherCloud(t *testing.T) {
@@ -201,7 +198,6 @@ env_key = "MY_KEY"
 `
 	u := at(t, map[string]string{
 		".codex/config.toml": config, ".codex/plain.config.toml": `model_provider = "openai"`, ".codex/gone.config.toml": `model_provider = "gone"`,
-		"own/config.toml": `openai_base_url = "http://b/v1/"`,
 	})
 	l := launchOf("codex exec x", false, u)
 	assert.Equal(t, `model_providers.mine.base_url="`+root+`/to/mine"`, l.Args[2])
@@ -218,13 +214,7 @@ env_key = "MY_KEY"
 	l = launchOf("codex exec -c model_provider=openai x", false, u)
 	assert.Equal(t, `openai_base_url="`+root+`/v1"`, l.Args[2])
 
-	getenv := u.Getenv
-	u.Getenv = func(name string) string {
-		if name == "CODEX_HOME" {
-			return u.Home + "/own"
-		}
-		return getenv(name)
-	}
+	u = at(t, map[string]string{"own/config.toml": `openai_base_url = "http://b/v1/"`}, "CODEX_HOME=~/own")
 	l = launchOf("codex", false, u)
 	assert.Equal(t, "http://b/v1", l.Main.Base)
 	assert.Empty(t, l.Routes)
@@ -297,10 +287,12 @@ func TestOpencodeKeepsItsConfiguration(t *testing.T) {
 	t.Parallel()
 	u := at(t, map[string]string{
 		".config/opencode/opencode.jsonc": `{"provider": {"mine": {"options": {"baseURL": "http://a/v1"}}, "openai": {}, "odd": {"options": {"baseURL": "{file:x}"}}}} // mine`,
-		"./opencode.json":                 `{"provider": {"mine": {"options": {"baseURL": "{env:MINE}/v1"}}}}`,
+		"./opencode.json":                 `{"provider": {"mine": {"options": {"baseURL": "http://c/v1"}}}}`,
+		"./sub/opencode.json":             `{"provider": {"mine": {"options": {"baseURL": "{env:MINE}/v1"}}}}`, // the nearest counts
 		".local/share/opencode/auth.json": `{"openrouter": {"type": "api", "key": "secret"}, "deepseek": {"type": "api"}, "unknown": {"type": "api"}}`,
 		".cache/opencode/models.json":     `{"deepseek": {"api": "http://deepseek/v1", "models": {}}}`,
 	}, "MINE=http://b", `OPENCODE_CONFIG_CONTENT={"theme":"dark","provider":{"mine":{"options":{"apiKey":"k"}}}}`)
+	u.Dir += "/sub"
 	l := launchOf("opencode run -m mine/m x", false, u)
 	assert.Empty(t, l.Notes)
 	assert.Equal(t, map[string]string{
@@ -355,6 +347,7 @@ func TestCopilotKeepsItsTools(t *testing.T) {
 
 func TestCopilotAtAnotherHost(t *testing.T) {
 	t.Parallel()
+	assert.Empty(t, launch("copilot", false, "GH_HOST=github.com").Notes)
 	l := launch("copilot", false, "GH_HOST=corp.ghe.com")
 	assert.Empty(t, l.Env)
 	assert.Contains(t, l.Notes[0], "corp.ghe.com")
@@ -374,6 +367,7 @@ func TestPiGetsAnExtension(t *testing.T) {
 	assert.NotContains(t, code, "bare")
 	assert.Empty(t, l.Notes)
 	assert.Contains(t, launchOf("pi --model bare/m", false, u).Notes[0], `provider "bare"`)
+	assert.Empty(t, launchOf("pi --model bare/m --provider mine", false, u).Notes)
 }
 
 // qwen-code's models have base URLs of their own, which override the environment.
@@ -389,14 +383,7 @@ func TestQwenKeepsItsProviders(t *testing.T) {
 			}
 		}`,
 		"system.json": `{"ui": {"theme": "dark"}, "tools": {"shell": {"pager": "cat"}}}`,
-	})
-	getenv := u.Getenv
-	u.Getenv = func(name string) string {
-		if name == "QWEN_CODE_SYSTEM_SETTINGS_PATH" {
-			return u.Home + "/system.json"
-		}
-		return getenv(name)
-	}
+	}, "QWEN_CODE_SYSTEM_SETTINGS_PATH=~/system.json")
 	l := launchOf("qwen -p x", true, u)
 	var settings struct {
 		UI             map[string]string
@@ -414,6 +401,13 @@ func TestQwenKeepsItsProviders(t *testing.T) {
 	assert.Equal(t, map[string]string{"id": "c"}, models[2])
 	assert.Equal(t, "http://d", endpoint(t, l, settings.ModelProviders["anthropic"][0]["baseUrl"]))
 	assert.NotContains(t, fileOf(launchOf("qwen -p x", false, u), "QWEN_CODE_SYSTEM_SETTINGS_PATH"), "todoWrite")
+
+	const provider = `{"modelProviders": {"openai": [{"id": "a", "baseUrl": "http://NAME"}]}}`
+	l = launchOf("qwen", false, at(t, map[string]string{
+		".qwen/settings.json": strings.Replace(provider, "NAME", "user", 1), "./.qwen/settings.json": strings.Replace(provider, "NAME", "project", 1),
+	}))
+	assert.Equal(t, "http://project", endpoint(t, l, root+"/to/openai"))
+	assert.NotContains(t, fileOf(l, "QWEN_CODE_SYSTEM_SETTINGS_PATH"), "openai-2")
 }
 
 func TestListIsTurnedOnForOneRun(t *testing.T) {
@@ -442,6 +436,9 @@ func TestGemini(t *testing.T) {
 	assert.Equal(t, "https://europe-west1-aiplatform.googleapis.com", endpoint(t, l, l.Env["GOOGLE_VERTEX_BASE_URL"]))
 	assert.Equal(t, "https://assist.example", endpoint(t, l, l.Env["CODE_ASSIST_ENDPOINT"]))
 	assert.Equal(t, []string{"gemini", "-p", "hello"}, l.Args)
+
+	l = launchOf("gemini", false, at(t, map[string]string{"./.env": "A=b", ".gemini/.env": "CODE_ASSIST_ENDPOINT=http://a"}))
+	assert.Equal(t, "https://cloudcode-pa.googleapis.com", endpoint(t, l, l.Env["CODE_ASSIST_ENDPOINT"]), "only the nearest file counts")
 
 	assert.Contains(t, launchOf("gemini -p hello", true, u).Notes[0], "taskTracker")
 	a, _ := agent.Of([]string{"gemini"})
@@ -506,6 +503,17 @@ func TestFilesAreTemporary(t *testing.T) {
 	assert.NoFileExists(t, words[2])
 }
 
+func TestHowAProgramEnds(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]int{"exit 3": 3, "kill -9 $$": 137} {
+		code, err := agent.Launch{Args: []string{"sh", "-c", script}}.Run(os.Environ())
+		require.NoError(t, err)
+		assert.Equal(t, want, code)
+	}
+	_, err := agent.Launch{Args: []string{"no-such-program"}}.Run(os.Environ())
+	assert.EqualError(t, err, `command "no-such-program" not found`)
+}
+
 func TestModeOfACommand(t *testing.T) {
 	t.Parallel()
 	for command, want := range map[string]agent.Mode{
@@ -513,6 +521,8 @@ func TestModeOfACommand(t *testing.T) {
 		"claude -p x":                           {OneShot: true},
 		"claude --print=x":                      {OneShot: true},
 		"claude -- -p":                          {},
+		"claude.exe -p x":                       {OneShot: true},
+		"npx @anthropic-ai/claude-code -p x":    {OneShot: true},
 		"claude --dangerously-skip-permissions": {Unattended: true},
 		"claude --permission-mode bypassPermissions -p x": {OneShot: true, Unattended: true},
 		"claude --permission-mode acceptEdits":            {},
@@ -522,6 +532,7 @@ func TestModeOfACommand(t *testing.T) {
 		"npx @openai/codex --search exec x":               {OneShot: true, Unattended: true},
 		"codex -m some-model e x":                         {OneShot: true, Unattended: true},
 		"codex explain exec":                              {},
+		"codex --model=m explain exec":                    {},
 		"codex -a never":                                  {Unattended: true},
 		"codex --ask-for-approval=never":                  {Unattended: true},
 		"codex --full-auto":                               {Unattended: true},

@@ -46,12 +46,14 @@ func dotenv(path string) map[string]string {
 	for line := range strings.Lines(string(readConfig(path))) {
 		name, value, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "export "), "=")
 		name = strings.TrimSpace(name)
-		if !ok || strings.HasPrefix(name, "#") {
+		if !ok {
 			continue
 		}
 		value = strings.TrimSpace(value)
-		if quote := value; len(quote) > 1 && (quote[0] == '"' || quote[0] == '\'') && quote[len(quote)-1] == quote[0] {
-			value = quote[1 : len(quote)-1]
+		if value != "" && (value[0] == '"' || value[0] == '\'') {
+			if inside, _, closed := strings.Cut(value[1:], value[:1]); closed {
+				value = inside
+			}
 		} else if before, _, found := strings.Cut(value, " #"); found {
 			value = strings.TrimSpace(before)
 		}
