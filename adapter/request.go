@@ -160,7 +160,7 @@ func AllowTool(choice any, name string) any {
 		return choice
 	}
 	tools, _ := allowed["tools"].([]any)
-	allowed["tools"] = append(slices.Clip(tools), map[string]any{
+	allowed["tools"] = append(tools, map[string]any{
 		"type": "function", "function": map[string]any{"name": name},
 	})
 	return fields

@@ -89,11 +89,15 @@ func TestResultsAreTakenOnceAndNewestFirst(t *testing.T) {
 	r.Add("", "newest without an id")
 	r.Add("a", "of a, again")
 	r.Add("", "older without an id")
+	r.Add("a", "of a, once")
 	r.Add("a", "of a")
 
-	for _, want := range []struct{ id, result string }{
-		{"a", "of a, again"}, {"", "newest without an id"}, {"a", "of a"}, {"", "older without an id"},
+	for i, want := range []struct{ id, result string }{
+		{"a", "of a, again"}, {"", "newest without an id"}, {"a", "of a, once"}, {"a", "of a"}, {"", "older without an id"}, {"a", "of a, at first"},
 	} {
+		if i == 1 {
+			r.Add("a", "of a, at first")
+		}
 		got, ok := r.Take(want.id)
 		assert.True(t, ok)
 		assert.Equal(t, want.result, got)
@@ -113,6 +117,31 @@ func TestSeparatorAfter(t *testing.T) {
 	} {
 		assert.Equal(t, want, adapter.SeparatorAfter(text), "%q", text)
 	}
+}
+
+func TestToolChoiceOf(t *testing.T) {
+	t.Parallel()
+	for choice, want := range map[any]adapter.ToolChoice{
+		"": adapter.ToolChoiceAuto, "none": adapter.ToolChoiceNone, "any": adapter.ToolChoiceRequired, "edit_file": adapter.ToolChoiceNamed,
+		struct{}{}: adapter.ToolChoiceNamed, make(chan int): adapter.ToolChoiceNamed,
+	} {
+		assert.Equal(t, want, adapter.ToolChoiceOf(choice), choice)
+	}
+}
+
+func TestAdditions(t *testing.T) {
+	t.Parallel()
+	var a adapter.Additions
+	assert.True(t, a.IsZero())
+	assert.False(t, (&adapter.Additions{PauseTool: adapter.NewPauseTool(false)}).IsZero())
+	for i := range 20 {
+		a.Attachments = append(a.Attachments, adapter.Attachment{Message: 10 - i})
+	}
+	var order []int
+	for message := range a.ByMessage() {
+		order = append(order, message)
+	}
+	assert.True(t, slices.IsSorted(order), order)
 }
 
 func ExampleSeparatorAfter() {

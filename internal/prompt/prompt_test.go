@@ -298,6 +298,21 @@ func TestPromptAttemptNumbers(t *testing.T) {
 	assert.Contains(t, got, fmt.Sprintf("ATTEMPT #%d - YOU MUST", math.MaxInt))
 }
 
+// A line on the turn follows the line with the task.
+func TestPromptSaysWhatWasSeen(t *testing.T) {
+	t.Parallel()
+	const base = "#{attemptCount}: '{taskDescription}' is\nopen at #{attemptCount}."
+	p := newPrompter(t, continuation.Templates{Standard: continuation.StandardTemplates{Base: base}, YOLO: continuation.YOLOTemplates{Base: base}})
+	for in, want := range map[prompt.Input]string{
+		{End: continuation.EndAnnounces}: "You announced ", {End: continuation.EndAsks}: "Nobody can answer ", {End: continuation.EndUnclear}: "If the task is done,",
+		{End: continuation.EndUnclear, Mode: continuation.ApprovalYOLO}: "open ", {End: continuation.EndAnnounces, Rejection: errors.New("no")}: "open ",
+	} {
+		in.Task = "Fix it"
+		assert.Contains(t, p.Prompt(in), "\n#1: 'Fix it' is\n"+want)
+		assert.Contains(t, p.Prompt(in), "\nopen at #1.")
+	}
+}
+
 func TestPromptProblem(t *testing.T) {
 	t.Parallel()
 	const label = "\nPrevious attempt: "
@@ -447,14 +462,6 @@ func FuzzPrompt(f *testing.F) {
 		}
 		require.Contains(t, lines[2], " '"+quoted+"'. ")
 	})
-}
-
-func TestTemplatesBuiltInAreValid(t *testing.T) {
-	t.Parallel()
-	for _, texts := range []continuation.Templates{{}, continuation.LongTemplates(), continuation.OneLineTemplates()} {
-		_, err := prompt.New(texts)
-		assert.NoError(t, err)
-	}
 }
 
 func TestTemplatesBuiltInAreComplete(t *testing.T) {
@@ -608,12 +615,16 @@ func read(text string) *prompt.Reply {
 	return &r
 }
 
-func TestReplyOfATurnThatWasNotAsked(t *testing.T) {
+func TestReplyThatCannotBeTheLine(t *testing.T) {
 	t.Parallel()
-	var r prompt.Reply
-	r.Add(prompt.NothingOpen)
-	assert.False(t, r.SaysNothingOpen())
-	assert.False(t, r.IsPending())
+	var unasked prompt.Reply
+	unasked.Add(prompt.NothingOpen)
+	released := read(prompt.NothingOpen)
+	released.Release()
+	for _, r := range []*prompt.Reply{&unasked, released} {
+		assert.False(t, r.SaysNothingOpen())
+		assert.False(t, r.IsPending())
+	}
 }
 
 // The pieces in which an answer comes do not matter, and once it differs, it stays different.

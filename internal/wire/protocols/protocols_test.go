@@ -18,6 +18,7 @@ func TestEndpoints(t *testing.T) {
 	for path, want := range map[string]string{
 		"/v1/chat/completions": "/chat/completions", "/v1/responses": "/responses", "/v1/messages": "/messages",
 		"/v1/projects/p/locations/l/publishers/anthropic/models/m:streamRawPredict": ":streamRawPredict",
+		"/v1/projects/p/locations/l/publishers/anthropic/models/m:rawPredict":       ":rawPredict",
 		"/v1beta/models/m:generateContent":                                          ":generateContent",
 		"/v1internal:streamGenerateContent":                                         ":streamGenerateContent",
 	} {
@@ -47,5 +48,8 @@ func TestErrors(t *testing.T) {
 		got := protocols.Error(path, http.StatusNotFound, "no")
 		require.True(t, json.Valid(got))
 		assert.JSONEq(t, want, string(got), path)
+	}
+	for status, word := range map[int]string{403: "PERMISSION_DENIED", 408: "DEADLINE_EXCEEDED", 500: "UNKNOWN", 502: "UNAVAILABLE"} {
+		assert.Contains(t, string(protocols.Error("/v1internal:loadCodeAssist", status, "no")), `"status":"`+word+`"`)
 	}
 }
