@@ -86,6 +86,46 @@ func TestEndIsTheOneTransitionOfATask(t *testing.T) {
 	require.ErrorIs(t, err, ErrUnknown)
 }
 
+func TestLastEndIsTheLatest(t *testing.T) {
+	t.Parallel()
+	a := begun(t, "one", "two")
+	a.Tasks[0].Ended, a.Tasks[1].Ended = noon.Add(2), noon.Add(1)
+	assert.Equal(t, noon.Add(2), a.lastEnd())
+}
+
+func TestVariablesThatAreLeftOutTwiceAreCounted(t *testing.T) {
+	t.Parallel()
+	vars := make(map[string]string)
+	for i := range 100 {
+		vars[strconv.Itoa(i)] = strings.Repeat("x", 100)
+	}
+	whole := completed(&Output{EmittedVars: vars})
+	short := whole.kept(4 << 10).fit(2 << 10)
+	assert.Equal(t, len(whole.Texts), len(short.Texts)+short.LeftOut)
+}
+
+func TestBeatMakesALifeLonger(t *testing.T) {
+	t.Parallel()
+	then := noon.Add(time.Minute)
+	for until, want := range map[time.Time]time.Time{{}: {}, noon: then, then.Add(1): then.Add(1)} {
+		a := begun(t, "one")
+		a.Tasks[0].Until = until
+		assert.Equal(t, want, a.beat([]string{"one"}, then).Tasks[0].Until)
+		assert.Equal(t, until, a.beat(nil, then).Tasks[0].Until)
+	}
+}
+
+func TestAccountIsKeptAsLongAsATaskMayRun(t *testing.T) {
+	t.Parallel()
+	a := begun(t, "one")
+	assert.EqualValues(t, Off, a.keep(time.Hour, noon))
+	a.Tasks[0].Until = noon.Add(time.Minute)
+	assert.Equal(t, time.Hour+time.Minute, a.keep(time.Hour, noon))
+	a = ended(t, "one")
+	assert.Equal(t, time.Hour, a.keep(time.Hour, noon))
+	assert.EqualValues(t, Off, a.keep(Off, noon))
+}
+
 func TestWhatEndedNeedNotBeToldAlways(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -302,7 +302,7 @@ func (a *account) free(now time.Time) []*record {
 	held := map[uint64]bool{} // a search in each lease for each task would take quadratic time
 	for _, l := range a.Leases {
 		for _, order := range l.Tasks {
-			held[order] = held[order] || !l.lapsed(now)
+			held[order] = !l.lapsed(now) // no two leases hold one task
 		}
 	}
 	free := make([]*record, 0, a.Undelivered)
@@ -397,7 +397,7 @@ func (a account) repeat(d *Delivery) account {
 		notes = append(notes, Note{ID: d.Lease, Text: d.Text, Anchor: d.Anchor})
 	}
 	size, first := 0, len(notes)
-	for first > 0 && (size == 0 || size+len(notes[first-1].Text) <= maxRepeated) {
+	for first > 0 && size+len(notes[first-1].Text) <= maxRepeated {
 		first--
 		size += len(notes[first].Text)
 	}

@@ -2,6 +2,7 @@ package middleware_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -56,27 +57,24 @@ func TestPauseToolAndAFixedPrefix(t *testing.T) {
 	t.Parallel()
 	always := middleware.WithPauseTool(middleware.PauseToolAlways)
 	for name, test := range map[string]struct {
-		fixed, tool bool
-		first       []sdkChunk
-		options     []middleware.Option
+		fixed, tool, own bool
+		first            []sdkChunk
+		options          []middleware.Option
 	}{
 		"free":              {fixed: false, tool: true, first: one()},
 		"fixed":             {fixed: true, tool: false, first: one()},
 		"signed reasoning":  {fixed: false, tool: false, first: one(sdkChunk{ID: "signed"})},
+		"the caller's own":  {fixed: true, own: true, first: one()},
 		"from the start on": {fixed: true, tool: true, first: one(), options: []middleware.Option{always}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := describe(fixTheBuild)
-			r.FixedPrefix = test.fixed
+			r.FixedPrefix, r.OwnPause = test.fixed, test.own
 			sent, _, _ := playOdd(t, r, test.first, one(), test.options...)
 			require.Len(t, sent, 1)
 			assert.Equal(t, test.tool, sent[0].PauseTool != nil)
-			if test.tool {
-				assert.NotContains(t, sent[0].Prompt, "not among your tools")
-			} else {
-				assert.Contains(t, sent[0].Prompt, "todo_pause is not among your tools.")
-			}
+			assert.Equal(t, !test.tool && !test.own, strings.Contains(sent[0].Prompt, "todo_pause is not among your tools."))
 		})
 	}
 }
