@@ -288,6 +288,12 @@ func TestPendingCountsWhatIsToBeWaitedFor(t *testing.T) {
 	check("a", -1, 1, time.Minute)
 	require.NoError(t, s.Cancel("second"))
 	check("a", -1, 0, 0)
+
+	_, err = s.Reserve(in(t, "d"))
+	require.NoError(t, err)
+	s.clock.Advance(time.Minute)
+	s.begins("d", "later")
+	check("d", -1, 2, time.Minute) // the reservation is older
 }
 
 func TestCloseEndsAndJoinsEverything(t *testing.T) {

@@ -218,7 +218,7 @@ func TestTextsThatAreCutTwiceCountWhatIsMissing(t *testing.T) {
 	for i := range 100 {
 		id := fmt.Sprint("task-", i)
 		s.begins("a", id)
-		require.NoError(t, s.Finish(id, asynctask.Message(strings.Repeat("x", size))))
+		require.NoError(t, s.Finish(id, asynctask.Message(strings.Repeat("x", size-len("end"))+"end")))
 	}
 	told, longest := payloads(t, s.Remind("a").Text)
 	require.Len(t, told, 100)
@@ -227,6 +227,7 @@ func TestTextsThatAreCutTwiceCountWhatIsMissing(t *testing.T) {
 		head, rest, _ := strings.Cut(*p.FinalMessage, "\n[... ")
 		number, tail, _ := strings.Cut(rest, " bytes cut ...]\n")
 		assert.Equal(t, strconv.Itoa(size-len(head)-len(tail)), number)
+		assert.True(t, strings.HasSuffix(tail, "end"), tail)
 	}
 }
 

@@ -234,7 +234,7 @@ func (c *Call) tryAgain(err error) bool {
 	if try.shown || try.failed == maxTries || !mayRecover(err) {
 		return false
 	}
-	try.failure, try.notBefore = err, time.Time{}
+	try.failure = err
 	delay := retryOf(err).After
 	if try.failed == maxTries-1 { // Off is negative, so that without an interval there is no delay
 		delay = max(delay, lastTryIntervals*c.env.session.rules.Limits.MinInterval)

@@ -1,6 +1,7 @@
 package scenarios_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/sashabaranov/go-openai"
@@ -59,6 +60,12 @@ func TestResumedStallsAreCountedOverSeveralCalls(t *testing.T) {
 func TestUnwantedContinuationsAreCounted(t *testing.T) {
 	t.Parallel()
 	limits := middleware.WithLimits(continuation.Limits{MaxAttempts: 2, MinInterval: continuation.Off})
+	breaksOff := fakellm.Func(func(r fakellm.Request) fakellm.Turn {
+		if r.Stream {
+			return fakellm.Pause(scenario.Blocked).CutAfter(3)
+		}
+		return fakellm.Pause(scenario.Blocked).Cut()
+	})
 	for name, c := range map[string]struct {
 		turns []fakellm.Turn
 		want  middleware.Worth
@@ -74,6 +81,10 @@ func TestUnwantedContinuationsAreCounted(t *testing.T) {
 		"a tool call that leads to nothing": {
 			[]fakellm.Turn{fakellm.Text("First a:"), scenario.Edit(), fakellm.Text("It is hard:"), fakellm.Pause(scenario.Blocked)},
 			middleware.Worth{NoProgress: 1, Paused: 1},
+		},
+		"pauses that break off": {
+			append([]fakellm.Turn{fakellm.Text("First a:")}, slices.Repeat([]fakellm.Turn{breaksOff}, 3)...),
+			middleware.Worth{},
 		},
 		"the provider fails": {
 			[]fakellm.Turn{fakellm.Text("First a:"), scenario.Failure(400)},
