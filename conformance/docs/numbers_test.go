@@ -85,7 +85,7 @@ func numbers(t *testing.T) []number {
 		{page: "docs/conversations.md", text: "over %v characters", value: pause.MaxReason},
 		{page: "docs/design.md", text: "turn 1", why: "a name"},
 		{page: "docs/evidence.md", text: "After %v others", value: thousands(in("cmd/carryon/internal/proxy", "maxSessions"))},
-		{page: "docs/evidence.md", text: "have 95%:", why: "how it is counted"},
+		{page: "docs/evidence.md", text: "have 95% confidence", why: "how it is counted"},
 		{page: "docs/evidence.md", text: "759 sessions, nine tenths of them with Claude Opus 4.5 and 4.6. 179 turns", why: "decisions.md has the study"},
 		{page: "docs/evidence.md", text: "Of 150 runs with 20 todos each, none was finished without carryon, and 97 % with it", why: "the simulation in middleware prints it"},
 		{page: "docs/faq.md", text: "more than %v characters", value: in("internal/handback", "maxAnswer")},
