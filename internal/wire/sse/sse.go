@@ -450,8 +450,10 @@ func (r *Reader) fill() {
 	rest, to := r.Buffered(), r.buf
 	if r.owned || cap(to)-len(rest) < minBuffer/2 {
 		to = make([]byte, max(minBuffer, 2*len(rest)))
+		r.buf = to[:copy(to, rest)]
+	} else if r.at > 0 {
+		r.buf = to[:copy(to, rest)]
 	}
-	r.buf = to[:copy(to[:cap(to)], rest)]
 	r.assembler.end -= r.at
 	r.at, r.owned = 0, false
 	for range maxEmptyReads {
