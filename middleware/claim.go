@@ -86,11 +86,15 @@ func (e *callEnv) releaseAs(id continuation.TurnID, ended session.Ended) {
 func (e *callEnv) releaseClaim(c *claim, id continuation.TurnID, ended session.Ended) {
 	var answer storeAnswer
 	c.once.Do(func() {
+		how := ended
 		if known := c.ended.Load(); known != nil {
-			ended = *known
+			how = *known
 		}
-		ref := weak.Make(c)
-		g := &giveBack{env: e, id: id, token: c.token, ended: ended, given: func() { e.mw.drain.remove(ref) }}
+		ref, token := weak.Make(c), c.token
+		g := &giveBack{
+			env: e, id: id, given: func() { e.mw.drain.remove(ref) },
+			release: func(s continuation.State) continuation.State { return session.Release(s, token, how) },
+		}
 		answer = g.begin()
 	})
 	e.hasAnswered(id, answer) // outside once, because an observer may close the stream, which releases the claim too
@@ -109,12 +113,11 @@ const maxGiveBacks = 120
 // giveBack gives a claim back to the session. If the store fails it tries again, even
 // after the call has ended.
 type giveBack struct {
-	env   *callEnv
-	id    continuation.TurnID
-	token uint64
-	ended session.Ended
-	given func() // called at the end, whether the claim was given back or not
-	tries int
+	env     *callEnv
+	id      continuation.TurnID
+	release func(continuation.State) continuation.State
+	given   func() // called at the end, whether the claim was given back or not
+	tries   int
 }
 
 // begin makes the first try: now, or later if the call has already waited for the store.
@@ -129,9 +132,7 @@ func (g *giveBack) begin() storeAnswer {
 func (g *giveBack) try() storeAnswer {
 	g.tries++
 	callerWaits := g.tries == 1 // the others run on a timer
-	answer := g.env.session.release(g.env.cancel.ctx, callerWaits, func(s continuation.State) continuation.State {
-		return session.Release(s, g.token, g.ended)
-	})
+	answer := g.env.session.release(g.env.cancel.ctx, callerWaits, g.release)
 	if answer.err == nil || errors.Is(answer.err, session.ErrBadState) || g.tries == maxGiveBacks {
 		g.given()
 	} else {

@@ -125,7 +125,8 @@ func (d *decider) refuse(reason continuation.Reason) {
 	d.judged()
 }
 
-// The conditions that need what the engine has to ask for.
+// Names of the two conditions for which the engine asks: for the list, and for the
+// background tasks.
 const (
 	listCondition       = "active_todos"
 	backgroundCondition = "no_background"
@@ -256,9 +257,8 @@ func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Ev
 	}
 	switch {
 	case err != nil:
-		if ev.Continue && claims { // the store may have saved the claim, and with it an attempt, in spite of the error
-			g := &giveBack{env: d.env, id: d.turn.TurnID, token: token, ended: session.Ended{Unshown: true}, given: func() {}}
-			d.env.hasAnswered(d.turn.TurnID, g.begin())
+		if ev.Continue && claims {
+			d.withdraw(token, &ev.State)
 		}
 		if d.env.cancel.hasEnded() { // the error is the caller's doing
 			in.Turn = d.facts()
@@ -271,6 +271,16 @@ func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Ev
 		d.claimed = true
 	}
 	return ev
+}
+
+// withdraw takes back a claim that the store may have saved in spite of its error, with
+// everything that says that a prompt was sent. before is the state that was claimed.
+func (d *decider) withdraw(token uint64, before *continuation.State) {
+	g := &giveBack{
+		env: d.env, id: d.turn.TurnID, given: func() {},
+		release: func(s continuation.State) continuation.State { return session.Withdraw(s, token, *before) },
+	}
+	d.env.hasAnswered(d.turn.TurnID, g.begin())
 }
 
 // evaluateIn evaluates the turn by the state of the session, which it sets in the input.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -333,45 +334,75 @@ func TestStoreThatIsLateCountsAsLate(t *testing.T) {
 	}
 }
 
-// lossyStore stores every update, but loses the answer to one.
+// lossyStore fails in one update: it stores nothing, or stores it and loses the answer.
 type lossyStore struct {
 	*records.MemoryEngine
 
 	updates, lost int
+	stores        bool // what it loses the answer to
 }
 
 func (s *lossyStore) Update(ctx context.Context, key string, f records.UpdateFunc) error {
 	s.updates++
-	if err := s.MemoryEngine.Update(ctx, key, f); err != nil {
-		return err
-	}
-	if s.updates == s.lost {
+	lost := s.updates == s.lost
+	if lost && !s.stores {
 		return errors.New("the connection was lost")
 	}
-	return nil
+	if err := s.MemoryEngine.Update(ctx, key, f); err != nil || !lost {
+		return err
+	}
+	return errors.New("the connection was lost")
 }
 
-func TestClaimThatWasStoredAllTheSameIsGivenUp(t *testing.T) {
-	t.Parallel()
-	for lost := 1; lost <= 8; lost++ {
-		store := &lossyStore{MemoryEngine: records.NewMemoryEngine(), lost: lost}
-		s := newSetup([]sdkAnswer{says("One:"), says("Two:"), calls(edit("c"))}, middleware.WithRecords(store))
+// stateAfterLoss returns the state of the session after two calls, in the first of which an update failed, and how many
+// updates there were.
+func stateAfterLoss(t *testing.T, lost int, stores bool) (s continuation.State, updates int) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { // at the same times for all
+		store := &lossyStore{MemoryEngine: records.NewMemoryEngine(), lost: lost, stores: stores}
+		asks := calls(pauses("Waiting for your permission to continue"))
+		set := newSetup([]sdkAnswer{says("One:"), says("Two:"), asks, calls(edit("c"))}, middleware.WithRecords(store),
+			middleware.WithApprovalMode(continuation.ApprovalYOLO), middleware.WithLimits(continuation.Limits{MinInterval: time.Second}))
 		ctx := inSession(t, "s")
-		answer, _, err := s.answer(ctx)
+		answer, _, err := set.answer(ctx)
 		require.NoError(t, err)
 		assert.Contains(t, answer.Text, "One:")
-		store.lost = 0
-		state, err := s.mw.State(ctx)
+		updates = store.updates
+		s, err = set.mw.State(ctx)
 		require.NoError(t, err)
-		assert.Zero(t, state.Claim, "update %d lost", lost)
-		texts := 0
-		for _, ended := range s.events.Ended() {
-			if ended.Result == middleware.ResultText {
-				texts++
-			}
+	})
+	return s, updates
+}
+
+// A claim is not kept if the store has saved it and the answer was lost: nothing was sent. The state is the one after an
+// update that was not saved, but for what was learnt about the list.
+func TestClaimThatWasStoredAllTheSameIsGivenUp(t *testing.T) {
+	t.Parallel()
+	_, updates := stateAfterLoss(t, 0, false)
+	for lost := 1; lost <= updates; lost++ {
+		want, _ := stateAfterLoss(t, lost, false)
+		got, _ := stateAfterLoss(t, lost, true)
+		assert.Zero(t, got.Claim, "update %d lost", lost)
+		if lost == 1 || lost == updates { // the user turn, and the release of the last claim: what was stored counts
+			continue
 		}
-		assert.Equal(t, texts, state.Attempts, "update %d lost: a continuation that was not sent uses no attempt", lost)
+		want.Watermarks, want.Unjudged = got.Watermarks, got.Unjudged
+		assert.Equal(t, want, got, "update %d lost", lost)
 	}
+}
+
+// Nor is a closing question taken for asked.
+func TestQuestionWhoseClaimWasLostIsAskedLater(t *testing.T) {
+	t.Parallel()
+	store := &lossyStore{MemoryEngine: records.NewMemoryEngine(), lost: 2, stores: true}
+	mw := middleware.New(failingTodos(todo.ErrNoList), unhurried, middleware.WithClosingQuestion(), middleware.WithRecords(store))
+	request := describe(fixTheBuild)
+	request.History = slices.Values([]adapter.Entry{{Call: todo.Call{ID: "c1", Name: "edit_file", Answered: true}}})
+	ctx := inSession(t, "s")
+	assert.Equal(t, 1, hinted(ctx, t, mw, request, says("One:"), says("Two:")))
+	state, err := mw.State(ctx)
+	require.NoError(t, err)
+	assert.Equal(t, continuation.State{UserTurn: 1, Message: state.Message, Previous: state.Previous, Users: 1}, state)
 }
 
 // panicking is a source that panics at its end.

@@ -99,8 +99,7 @@ type Ended struct {
 	Calls  uint64 // identifies its calls by names and arguments; 0 if they are not known
 	Tokens int    // that it used, as far as known
 	Result continuation.PromptResult
-	// Unshown says that it failed before the caller was shown anything of it, or was
-	// not sent.
+	// Unshown says that it failed before the caller was shown anything of it.
 	Unshown bool
 	// Refused says that the provider will not answer this conversation, however
 	// often it is asked.
@@ -131,6 +130,20 @@ func Release(s continuation.State, token uint64, e Ended) continuation.State {
 	if (e.Called && !repeats || e.Unshown) && s.Attempts > 0 {
 		s.Attempts--
 	}
+	return s
+}
+
+// Withdraw returns the state after a call gave its claim up, because the continuation
+// was not sent. before is the state that the call claimed. If the session is not claimed
+// with this token, nothing changes. Other calls may have changed the counts meanwhile,
+// and nothing else of what a claim sets.
+func Withdraw(s continuation.State, token uint64, before continuation.State) continuation.State {
+	if token == 0 || s.Claim.Token != token {
+		return s
+	}
+	s.Claim = continuation.Claim{}
+	s.Attempts, s.Continuations = max(s.Attempts-1, 0), max(s.Continuations-1, 0)
+	s.LastPrompt, s.LeaveDenied, s.Asked = before.LastPrompt, before.LeaveDenied, before.Asked
 	return s
 }
 

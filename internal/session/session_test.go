@@ -182,6 +182,25 @@ func TestRelease(t *testing.T) {
 	assert.False(t, s.Asked, "the question reached nobody")
 }
 
+// A claim whose continuation was not sent leaves no trace. What other calls have changed
+// meanwhile stays.
+func TestWithdrawTakesBackAllOfAClaim(t *testing.T) {
+	t.Parallel()
+	before := busyState()
+	before.Claim = continuation.Claim{}
+	claimed := session.Ask(session.Claim(before, 8, noon.Add(time.Hour), time.Hour))
+	claimed.LeaveDenied = true
+	assert.Equal(t, before, session.Withdraw(claimed, 8, before))
+	assert.Equal(t, claimed, session.Withdraw(claimed, 7, before), "another call's claim")
+	assert.Equal(t, before, session.Withdraw(before, 0, continuation.State{}), "no claim")
+
+	claimed.Attempts, claimed.Continuations, claimed.Touched = 0, 0, true // progress
+	got := session.Withdraw(claimed, 8, before)
+	assert.Zero(t, got.Attempts)
+	assert.Zero(t, got.Continuations)
+	assert.True(t, got.Touched)
+}
+
 func TestReleaseWithoutTheClaimChangesNothing(t *testing.T) {
 	t.Parallel()
 	ending := session.Ended{Called: true, Tokens: 7, Result: continuation.ResultNoProgress}
