@@ -593,6 +593,16 @@ func TestListThatACancelledCallHasNotReadIsStaleOnceItIsSeen(t *testing.T) {
 	state, err := s.mw.State(inSession(t, "s"))
 	require.NoError(t, err)
 	assert.True(t, state.Cancelled)
+	assert.Zero(t, state.Stale)
+
+	s.model.turns = []sdkAnswer{says("One:"), says("Two:")}
+	_, outcome, err := s.answer(inSession(t, "s"))
+	require.NoError(t, err)
+	assert.Equal(t, 1, outcome.Attempts, "a stale list gets one attempt")
+	state, err = s.mw.State(inSession(t, "s"))
+	require.NoError(t, err)
+	assert.False(t, state.Cancelled)
+	assert.NotZero(t, state.Stale)
 }
 
 // Each continuation waits for the interval, and the list is read again after the wait.
