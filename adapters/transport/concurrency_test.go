@@ -201,6 +201,26 @@ func TestBaseThatPanics(t *testing.T) {
 	})
 }
 
+// A source may ask several others at once, each of which reads the messages.
+func TestSourcesThatReadTheMessagesAtOnce(t *testing.T) {
+	t.Parallel()
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
+		todos := todo.ProviderFunc(func(ctx context.Context) ([]todo.Todo, error) {
+			var wg sync.WaitGroup
+			for range 4 {
+				wg.Go(func() {
+					for range todo.ConversationFrom(ctx) {
+					}
+				})
+			}
+			wg.Wait()
+			return wiretest.TwoTodos.Todos(ctx)
+		})
+		s := wiretest.NewScene(t, todos)
+		wiretest.RequireChat(t, s.Ask(t, w, wiretest.Texts(wiretest.Plan)[0], wiretest.Edit()), wiretest.Plan, "tool_calls")
+	})
+}
+
 // A todo source that panics counts as having no todos, and does not crash the program.
 func TestTodosThatPanic(t *testing.T) {
 	t.Parallel()

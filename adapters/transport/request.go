@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"weak"
 
@@ -22,11 +23,14 @@ import (
 // request is a request whose body was read. Continuations are made from it.
 type request struct {
 	base   http.RoundTripper
-	http   *http.Request        // the request to send: the caller's own where possible
-	body   []byte               // nil if GetBody returns it
-	hash   uint64               // of the body that GetBody returns, to recognize it later
-	last   weak.Pointer[[]byte] // what GetBody returned last: a decision reads it, and the continuation soon after that
-	parsed wire.Request         // as its protocol has parsed it
+	http   *http.Request // the request to send: the caller's own where possible
+	body   []byte        // nil if GetBody returns it
+	size   int           // in bytes, of the body that GetBody returns
+	hash   uint64        // of that body, to recognize it later
+	parsed wire.Request  // as its protocol has parsed it
+
+	mu   sync.Mutex           // for last: todo sources may read at the same time
+	last weak.Pointer[[]byte] // what GetBody returned last; weak, so that an open stream does not keep the body in memory
 }
 
 // reasonNotToRead returns why carryon must not read the request or send one
@@ -84,18 +88,27 @@ func mediaType(h http.Header) string {
 // can still be sent after that.
 func readRequest(base http.RoundTripper, original *http.Request) (*request, []byte, continuation.Reason) {
 	r := &request{base: base, http: original}
+	length := original.ContentLength
+	if length == 0 {
+		length = -1 // of a request with a body, 0 is unknown too
+	}
 	if original.GetBody != nil {
 		// The caller's request can be sent as it is, and a continuation reads
 		// the body from GetBody.
-		body, err := r.readCopy(original.ContentLength)
+		copied, err := original.GetBody()
 		if err != nil {
 			return r, nil, reasonOf(err)
 		}
-		r.hash = hashOf(body)
+		defer copied.Close() //nolint:errcheck // a copy of what is in memory already
+		body, err := readAll(copied, length)
+		if err != nil {
+			return r, nil, reasonOf(err)
+		}
+		r.size, r.hash, r.last = len(body), hashOf(body), weak.Make(&body)
 		return r, body, continuation.ReasonNone
 	}
 	r.http = original.WithContext(original.Context())
-	body, again, err := buffer(original.Body, original.ContentLength)
+	body, again, err := buffer(original.Body, length)
 	r.http.Body = again
 	if err != nil {
 		return r, nil, reasonOf(err)
@@ -125,7 +138,11 @@ func readAll(body io.Reader, length int64) ([]byte, error) {
 	if length >= 0 {
 		room = min(length+1, firstRoom) // one more for the read that ends it
 	}
-	b := make([]byte, 0, room)
+	return readInto(make([]byte, 0, room), body, length)
+}
+
+// readInto is readAll with a buffer, which is empty.
+func readInto(b []byte, body io.Reader, length int64) ([]byte, error) {
 	for len(b) <= MaxBody {
 		n, err := body.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
@@ -185,10 +202,17 @@ func (r *request) Bytes() ([]byte, error) {
 	if r.body != nil {
 		return r.body, nil
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if last := r.last.Value(); last != nil {
 		return *last, nil
 	}
-	body, err := r.readCopy(r.http.ContentLength)
+	copied, err := r.http.GetBody()
+	if err != nil {
+		return nil, err
+	}
+	defer copied.Close()                                                    //nolint:errcheck // a copy of what is in memory already
+	body, err := readInto(make([]byte, 0, r.size+1), copied, int64(r.size)) // one more for the read that ends it
 	if err == nil && hashOf(body) != r.hash {
 		err = errBodyChanged
 	}
@@ -197,16 +221,6 @@ func (r *request) Bytes() ([]byte, error) {
 	}
 	r.last = weak.Make(&body)
 	return body, nil
-}
-
-// readCopy reads the body that GetBody returns, as readAll does.
-func (r *request) readCopy(length int64) ([]byte, error) {
-	body, err := r.http.GetBody()
-	if err != nil {
-		return nil, err
-	}
-	defer body.Close() //nolint:errcheck // a copy of what is in memory already
-	return readAll(body, length)
 }
 
 // hashOf returns what identifies a body within this process.

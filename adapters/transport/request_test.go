@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +22,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/measure"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -278,6 +281,7 @@ func TestGetBodyThatChangesCostsTheContinuation(t *testing.T) {
 					}
 					return getBody()
 				}
+				s.Wire.Base = collecting(s.Wire.Base)
 				got := s.Send(t, request, wiretest.Texts(wiretest.Plan)...)
 				wiretest.RequireChat(t, got, wiretest.Plan, "stop")
 				assert.Len(t, s.Server.Requests(), 1)
@@ -286,6 +290,61 @@ func TestGetBodyThatChangesCostsTheContinuation(t *testing.T) {
 			})
 		})
 	}
+}
+
+// collecting collects garbage before each answer: what was read of a request's body is not kept that long.
+func collecting(base http.RoundTripper) http.RoundTripper {
+	return wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+		response, err := base.RoundTrip(r)
+		runtime.GC()
+		return response, err
+	})
+}
+
+// A body that was just read is used again, until the garbage collector has freed it.
+func TestBodyIsReadAgainOnlyOnceItIsGone(t *testing.T) { //nolint:paralleltest // stops the garbage collector
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	for freed, want := range map[bool]int{false: 1, true: 2} {
+		s := wiretest.NewScene(t, wiretest.TwoTodos)
+		if freed {
+			s.Wire.Base = collecting(s.Wire.Base)
+		}
+		request, times := s.Request(t, wiretest.ChatBody(true)), 0
+		getBody := request.GetBody
+		request.GetBody = func() (io.ReadCloser, error) {
+			times++
+			return getBody()
+		}
+		got := s.Send(t, request, wiretest.Texts(wiretest.Plan)[0], wiretest.Edit())
+		wiretest.RequireChat(t, got, wiretest.Plan, "tool_calls")
+		assert.Equal(t, want, times, "freed: %t", freed)
+	}
+}
+
+// A body of unknown length is read again into one buffer, because its length is known then.
+func TestBodyIsReadAgainAtItsLength(t *testing.T) { //nolint:paralleltest // measures memory
+	const size = 4 << 20
+	body := wiretest.ChatBody(false, `"metadata":{"x":"`+strings.Repeat("x", size)+`"}`)
+	allocated := func(reads int) int64 {
+		todos := todo.ProviderFunc(func(ctx context.Context) ([]todo.Todo, error) {
+			for range reads {
+				runtime.GC()
+				todo.ConversationFrom(ctx)(func(todo.Call) bool { return false })
+			}
+			return nil, nil
+		})
+		rt := transport.New(wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			return wiretest.Answered(r, `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}`), r.Body.Close()
+		}), middleware.New(todos))
+		return int64(measure.Allocated(func() { //nolint:gosec // far below the limit
+			r := wiretest.NewChatRequest(t, t.Context(), "http://model.test/v1", body)
+			r.ContentLength = 0
+			response, err := rt.RoundTrip(r)
+			require.NoError(t, err)
+			require.NoError(t, response.Body.Close())
+		}))
+	}
+	assert.InDelta(t, 2*size, allocated(3)-allocated(1), size/4)
 }
 
 // A program may reuse its body's memory once it has the response.
