@@ -224,8 +224,11 @@ func cutLast(text string) (begin int, ok bool) {
 	}
 	name := text[end+len("</") : len(text)-1]
 	element, isKnown := known().elements[name]
+	if !isKnown { // a name may be as long as the text
+		return 0, false
+	}
 	begin = strings.LastIndex(text[:end], "<"+name)
-	if !isKnown || begin < 0 {
+	if begin < 0 {
 		return 0, false
 	}
 	if _, rest, whole := cutElement(text[begin:]); !whole || rest != "" {

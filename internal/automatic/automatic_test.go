@@ -113,6 +113,12 @@ func TestTail(t *testing.T) {
 	}
 }
 
+// A result may end in a tag that is as long as itself.
+func TestTailOfAnUnknownElementUsesNoMemory(t *testing.T) { //nolint:paralleltest // measures memory
+	result := "</" + strings.Repeat("x", 1<<20) + ">"
+	assert.Less(t, measure.Allocated(func() { assert.Empty(t, automatic.Tail(result)) }), uint64(64<<10))
+}
+
 // A text is read once or twice, whatever it holds.
 func BenchmarkTextsAreLinear(b *testing.B) {
 	for name, text := range map[string]func(n int) string{
