@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/internal/wire/chatcompletions"
@@ -82,6 +85,29 @@ func TestDialect(t *testing.T) {
 			})
 		})
 	}
+}
+
+// callReader is an [adapter.TurnReader] that takes calls.
+type callReader struct{ adapter.TurnReader }
+
+func (callReader) Call(int, string, string, string) {}
+func (callReader) Finish(string)                    {}
+func (callReader) Size(int)                         {}
+
+// A heartbeat is an empty text. Within a call there is none: some clients would end the call there.
+func TestHeartbeatIsAnEmptyText(t *testing.T) {
+	t.Parallel()
+	_, request, _ := chatcompletions.Protocol{}.Parse(nil, []byte("{}"), nil)
+	c := request.NewCodec()
+	c.EndTurn(true)
+	beat := c.AppendHeartbeat(nil)
+	require.Len(t, beat, 1)
+	assert.JSONEq(t, `{"choices":[{"index":0,"delta":{"content":""},"finish_reason":null}]}`, string(beat[0].Data()))
+	call := makeEvent(false, carryontest.View{Calls: []carryontest.ViewCall{{ID: "c", Name: "edit_file"}}})
+	c.Read(&call, callReader{})
+	assert.Empty(t, c.AppendHeartbeat(nil))
+	c.EndTurn(true)
+	assert.Len(t, c.AppendHeartbeat(nil), 1)
 }
 
 // eventOf returns the event of a JSON.
