@@ -453,12 +453,12 @@ func TestCase12CountsOfAnyKindAreJoined(t *testing.T) {
 	first := map[string]any{
 		"uTokens": uint32(1), "fTokens": 1.5, "f_tokens": float32(1), "mixedTokens": 1, "nilTokens": nil, "textTokens": "few",
 		"firstTokens": 7, "usage": usage{1, 2, 3, "first", 1}, "OutputContent": "", "ThinkingContent": "Hm.",
-		"ThinkingBudgetAllocated": 100, "CacheHit": false,
+		"ThinkingBudgetAllocated": 100, "CacheHit": false, "total_tokens": int32(3), "CachedTokens": int32(1),
 	}
 	second := map[string]any{
 		"uTokens": uint32(2), "fTokens": 2.5, "f_tokens": float32(2), "mixedTokens": int64(2), "nilTokens": 2, "textTokens": "many",
 		"secondTokens": 8, "usage": usage{10, 20, 30, "second", 1}, "OutputContent": "Two:", "ThinkingContent": 7,
-		"ThinkingBudgetAllocated": 200, "CacheHit": true,
+		"ThinkingBudgetAllocated": 200, "CacheHit": true, "total_tokens": int32(30), "CachedTokens": int32(4),
 	}
 	answers := []*llms.ContentResponse{says("Did one:", "stop"), says("Did two:", "stop")}
 	answers[0].Choices[0].GenerationInfo, answers[1].Choices[0].GenerationInfo = maps.Clone(first), maps.Clone(second)
@@ -469,11 +469,11 @@ func TestCase12CountsOfAnyKindAreJoined(t *testing.T) {
 	assert.Equal(t, map[string]any{
 		"uTokens": uint32(3), "fTokens": 4.0, "f_tokens": float32(3), "mixedTokens": int64(2), "nilTokens": 2, "textTokens": "many",
 		"firstTokens": 7, "secondTokens": 8, "usage": usage{1, 22, 23, "second", 1}, "OutputContent": "Two:", "ThinkingContent": 7,
-		"ThinkingBudgetAllocated": 200, "CacheHit": true,
+		"ThinkingBudgetAllocated": 200, "CacheHit": true, "total_tokens": int32(23), "CachedTokens": int32(1),
 	}, answer.Choices[0].GenerationInfo)
 	assert.Equal(t, first, answers[0].Choices[0].GenerationInfo, "the model's own")
 	assert.Equal(t, second, answers[1].Choices[0].GenerationInfo)
-	assert.Equal(t, []adapter.Usage{{Prompt: 1, Completion: 2, Total: 3}, {Prompt: 10, Completion: 20, Total: 30}}, outcomes.Last().Usage)
+	assert.Equal(t, []adapter.Usage{{Prompt: 1, Completion: 2, Total: 3, Cached: 1}, {Prompt: 10, Completion: 20, Total: 30, Cached: 4}}, outcomes.Last().Usage)
 }
 
 func TestCase12CountsAreReadInAnyType(t *testing.T) {
