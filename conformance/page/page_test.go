@@ -1,6 +1,7 @@
 package page
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -350,6 +351,17 @@ func TestStrangeCharactersAreVisible(t *testing.T) {
 	shown := v.text("main")
 	assert.Contains(t, shown, "a\ufffdb\ufffdc\ufffd[31md\ufffde\ufffdf\ufffdg")
 	assert.Contains(t, shown, family)
+	const england = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
+	for text, want := range map[string]string{
+		"Write\r\nit": "Write\nit", "Write\rit\r\r\nnow": "Write\nit\n\nnow",
+		england: england, "\u0600١ \u06dd٢ \u070fܐ": "\u0600١ \u06dd٢ \u070fܐ", family: family,
+		england[4:]: strings.Repeat("\ufffd", 6), // tags that belong to no flag
+		"\U0001f3f4" + strings.Repeat("\U000e0067", 9): "\U0001f3f4" + strings.Repeat("\ufffd", 9),
+	} {
+		quoted, err := json.Marshal(text)
+		require.NoError(t, err)
+		assert.Equal(t, want, value[string](v, "visible("+string(quoted)+")"))
+	}
 	assert.Equal(t, "true true", value[string](v, `[...document.querySelectorAll(".session .name")].map((name) => {
 		const text = document.createRange();
 		text.selectNodeContents(name);

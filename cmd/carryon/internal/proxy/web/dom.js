@@ -24,9 +24,13 @@ function fill(element, attributes, children) {
 	return element;
 }
 
-// visible replaces characters that nobody sees, and those that turn around the text beside
-// them. The joiners stay: emoji and some scripts need them.
-const visible = (text) => text.replace(/(?![\u200c\u200d\t\n])[\p{Cc}\p{Cf}\u2028\u2029]/gu, "\ufffd");
+// unseen finds characters that nobody sees, and those that turn around the text beside them.
+// Not among them are joiners, which emoji and some scripts need, signs that enclose the
+// digits behind them, which are seen, and the tags of a flag, such as that of England.
+const unseen = /(\p{Extended_Pictographic}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{1,6}\u{e007f})|(?![\u200c\u200d\t\n\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}])[\p{Cc}\p{Cf}\u2028\u2029]/gu;
+
+// visible replaces what nobody sees. Lines may end as in any text.
+const visible = (text) => text.replace(/\r\n?/g, "\n").replace(unseen, (_, flag) => flag ?? "\ufffd");
 
 // show makes the content of an element that of new nodes, and keeps what is the
 // same: focus, selections and open details stay.
