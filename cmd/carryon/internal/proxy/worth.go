@@ -64,14 +64,13 @@ func (f *figures) sentence(c *Config) string {
 	switch {
 	case n.Calls == 0:
 		parts = append(parts, "has seen no call of a model yet")
-	case w.Resumed+w.Questions == 0 && w.Unwanted() > 0:
+	case w.Resumed == 0 && w.Unwanted() > 0:
 		parts = append(parts, fmt.Sprintf("was not worth it so far: it resumed no stall%s, and used %s", sessions(n.Listed, " in %s"), cost(w.Tokens, w.Money)))
 	case w.Resumed > 0:
 		parts = append(parts, fmt.Sprintf("resumed %s%s; %s finished after that, for %s",
 			plural(w.Resumed, "stall"), sessions(n.Listed, " in %s"), were(w.Finished, "todo"), cost(w.Tokens, w.Money)))
 	case w.Questions > 0:
-		parts = append(parts, fmt.Sprintf("asked %s whether anything was open, for %s; the model went on after %s",
-			plural(w.Questions, "time"), cost(w.Tokens, w.Money), ofThem(w.Reopened)))
+		parts = append(parts, w.asked()+", for "+cost(w.Tokens, w.Money)+w.wentOn())
 	case n.Continuations > 0:
 		parts = append(parts, fmt.Sprintf("sent %s, for %s; what came of that is not known",
 			plural(n.Continuations, "continuation"), cost(w.Tokens, w.Money)))
@@ -82,16 +81,24 @@ func (f *figures) sentence(c *Config) string {
 		parts = append(parts, fmt.Sprintf("was not worth it: no turn stalled%s; it sent nothing, and cost nothing",
 			sessions(n.Listed, " in %s with a todo list")))
 	}
+	return strings.Join(append(parts, f.others(&w, c)...), "; ")
+}
+
+// others says what else there was.
+func (f *figures) others(w *worth, c *Config) (parts []string) {
+	if w.Resumed+w.Unwanted() > 0 && w.Questions > 0 {
+		parts = append(parts, "it "+w.asked()+w.wentOn())
+	}
 	if w.Unwanted() > 0 {
 		parts = append(parts, were(w.Unwanted(), "continuation")+" unwanted")
 	}
 	if w.Unsent > 0 {
 		parts = append(parts, w.unsent(c.rules().DryRun))
 	}
-	if n.Off > 0 {
-		parts = append(parts, fmt.Sprintf("left %s alone, because continuing was switched off", plural(n.Off, "call")))
+	if n := f.Counts.Off; n > 0 {
+		parts = append(parts, fmt.Sprintf("left %s alone, because continuing was switched off", plural(n, "call")))
 	}
-	return strings.Join(parts, "; ")
+	return parts
 }
 
 // unsent says what was not sent.
@@ -117,12 +124,26 @@ func sessions(n int, text string) string {
 	return fmt.Sprintf(text, plural(n, "session"))
 }
 
-// ofThem returns a number of things that were named before.
-func ofThem(n int) string {
-	if n == 0 {
-		return "none of them"
+// asked says how often the model was asked the closing question.
+func (w worth) asked() string {
+	often := plural(w.Questions, "time")
+	if w.Questions == 1 {
+		often = "once"
 	}
-	return grouped(n) + " of them"
+	return "asked " + often + " whether anything was open"
+}
+
+// wentOn says what came of the closing questions.
+func (w worth) wentOn() string {
+	switch {
+	case w.Questions == 1 && w.Reopened == 0:
+		return ", and the model did not go on"
+	case w.Questions == 1:
+		return ", and the model went on"
+	case w.Reopened == 0:
+		return "; the model went on after none of them"
+	}
+	return "; the model went on after " + grouped(w.Reopened) + " of them"
 }
 
 // were returns a number of things with the verb "was" or "were".

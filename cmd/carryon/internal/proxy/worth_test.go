@@ -38,8 +38,20 @@ func TestWorthIsASentence(t *testing.T) {
 		"asked 3 times whether anything was open, for 2,040 tokens; the model went on after 2 of them": {
 			counts: counts{Calls: 9, Continuations: 3}, worth: middleware.Worth{Questions: 3, Reopened: 2, Tokens: tokens},
 		},
-		"asked 1 time whether anything was open, for 0 tokens; the model went on after none of them": {
+		"asked 2 times whether anything was open, for 0 tokens; the model went on after none of them": {
+			counts: counts{Calls: 9, Continuations: 2}, worth: middleware.Worth{Questions: 2},
+		},
+		"asked once whether anything was open, for 0 tokens, and the model did not go on": {
 			counts: counts{Calls: 9, Continuations: 1}, worth: middleware.Worth{Questions: 1},
+		},
+		"asked once whether anything was open, for 0 tokens, and the model went on": {
+			counts: counts{Calls: 9, Continuations: 1}, worth: middleware.Worth{Questions: 1, Reopened: 1},
+		},
+		"was not worth it so far: it resumed no stall, and used 2,040 tokens; it asked once whether anything was open, and the model did not go on; 5 continuations were unwanted": {
+			counts: counts{Calls: 9, Continuations: 6}, worth: middleware.Worth{Questions: 1, NoProgress: 5, Tokens: tokens},
+		},
+		"resumed 1 stall; 1 todo was finished after that, for 2,040 tokens; it asked 3 times whether anything was open; the model went on after 1 of them": {
+			counts: counts{Calls: 9, Continuations: 4}, worth: middleware.Worth{Resumed: 1, Finished: 1, Questions: 3, Reopened: 1, Tokens: tokens},
 		},
 		"resumed 1 stall; 1 todo was finished after that, for 2,040 tokens ($1.00)": {
 			config: priced, counts: counts{Calls: 9, Continuations: 3}, worth: middleware.Worth{Resumed: 1, Finished: 1, Tokens: tokens},
