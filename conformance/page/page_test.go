@@ -194,6 +194,63 @@ func TestSessionsWithWorkLeft(t *testing.T) {
 	assert.Contains(t, later.texts(".chip"), "At work 0")
 }
 
+// A row says that there is no list only if carryon has looked for one.
+func TestSessionsWhoseListWasNotRead(t *testing.T) {
+	s := sceneOf(t)
+	open := []string{"pending"}
+	long := answer{turn: carryontest.Text("First comes").Finish("length").Usage(1, 1)}
+	breaks := answer{turn: carryontest.Text("First comes the lexer").CutAfter(1)}
+	require.NoError(t, s.ask(t.Context(), &request{session: "long", todos: open}, long))
+	_ = s.ask(t.Context(), &request{session: "breaks", todos: open, stream: true}, breaks) // the client notices, too
+	require.NoError(t, s.ask(t.Context(), &request{session: "choice", raw: strings.Replace((&request{todos: open}).body(), "{", `{"tool_choice":"none",`, 1)}, says("Next.", 1, 1, 1)))
+	require.NoError(t, s.ask(t.Context(), &request{session: "empty", todos: []string{}}, says("Next.", 1, 1, 1)))
+	require.NoError(t, s.ask(t.Context(), &request{session: "chat", raw: `{"model":"m","messages":[{"role":"user","content":"Hello"}]}`}, says("Hello.", 1, 1, 1)))
+	require.NoError(t, s.ask(t.Context(), &request{session: "embeddings", path: "/v1/embeddings", raw: "{}"}))
+	v := s.look(t, desk(), "")
+	want := map[string]string{
+		"long": "list not read yet Stopped", "breaks": "list not read yet Failed", "choice": "list not read yet Stopped",
+		"empty": "no todo list No list", "chat": "no todo list No list", "embeddings": "no todo list No list",
+	}
+	rows := v.texts(".session > summary")
+	assert.Len(t, rows, len(want))
+	for _, row := range rows {
+		name, _, _ := strings.Cut(row, " ")
+		assert.Contains(t, row, want[name])
+	}
+	assert.Equal(t, "disabled stopped list not read yet, broke_off stopped list not read yet, too_long stopped list not read yet",
+		value[string](v, `["disabled", "broke_off", "too_long"].map((code) => {
+			const session = { code, requests: 1 };
+			return code + " " + stageOf(session, 0) + " " + listOf(session).textContent;
+		}).join(", ")`))
+}
+
+// The closing question and its answer have words of their own.
+func TestPageOfAClosingQuestion(t *testing.T) {
+	s := sceneOf(t, "-ask")
+	const raw = `{"model":"m","messages":[{"role":"user","content":"Write it."},` +
+		`{"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"edit_file","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"ok"}],` +
+		`"tools":[{"type":"function","function":{"name":"edit_file"}},{"type":"function","function":{"name":"todo_write"}}]}`
+	require.NoError(t, s.ask(t.Context(), &request{session: "a", raw: raw}, says("It is written.", 10, 5, 1), says("Nothing is open.", 10, 5, 1)))
+	v := s.look(t, desk(), "view=requests")
+	assert.Equal(t, "carryon asked once whether anything was open, for 15 tokens, and the model did not go on.", v.text("#sentence"))
+	assert.Equal(t, []string{"Continued once: the model was asked, and says that nothing is open"}, v.texts(".request .what"))
+	v.click(".request > summary")
+	v.await(`document.querySelector(".request[open] table")`)
+	assert.Contains(t, v.texts("tbody tr")[1], "2 carryon Asked whether anything is open Answered that nothing is open, finish reason stop")
+	assert.Contains(t, s.look(t, desk(), "").text(".session > summary"), "no todo list No list The model was asked, and says that nothing is open")
+}
+
+// A pause that was refused is no pause.
+func TestPageOfARefusedPause(t *testing.T) {
+	s := sceneOf(t)
+	require.NoError(t, s.ask(t.Context(), &request{todos: []string{"pending"}}, says("Next.", 10, 5, 1), pauses("stuck", 10, 5, 1), acts(10, 5, 1)))
+	v := s.look(t, desk(), "view=requests")
+	assert.Contains(t, v.texts(".chip"), "Paused 0")
+	v.click(".request > summary")
+	v.await(`document.querySelector(".request[open] table")`)
+	assert.Contains(t, v.texts("tbody tr")[1], "2 carryon Wanted to pause, finish reason tool_calls Invalid pause reason: ")
+}
+
 // Whatever a row says can be searched for.
 func TestSearchOfThePage(t *testing.T) {
 	v := storyOf(t).look(t, desk(), "")

@@ -81,6 +81,7 @@ type entry struct {
 // turn is a call to the model. The first is the client's.
 type turn struct {
 	attempt      int
+	asked        bool   // the closing question began it
 	todo         string // what the model was asked to carry on with, if texts may be shown
 	waited       time.Duration
 	began, ended time.Time // ended is zero until the turn has been read
@@ -89,9 +90,11 @@ type turn struct {
 	usage        adapter.Usage
 	failure      string // the error that broke it off, or ""
 	interrupted  bool   // by the client
-	paused       bool
+	paused       bool   // the model called todo_pause; a note says if that was refused
+	continued    result // how the continuation ended; "" for the client's turn
 	decided      bool
 	goOn, dryRun bool
+	wouldAsk     bool // a continuation of it would be the closing question
 	reason       continuation.Reason
 	notes        []note
 }
@@ -118,6 +121,7 @@ const (
 	resultNone        result = "" // the turn is under way
 	resultToolCall    result = "tool_call"
 	resultText        result = "text"
+	resultNothingOpen result = "nothing_open" // asked, the model answered only that
 	resultPaused      result = "paused"
 	resultFailed      result = "failed"
 	resultInterrupted result = "interrupted" // by the client
@@ -125,14 +129,16 @@ const (
 
 func (t *turn) result() result {
 	switch {
-	case t.paused:
-		return resultPaused
+	case t.continued != resultNone:
+		return t.continued
 	case t.interrupted:
 		return resultInterrupted
 	case t.failure != "":
 		return resultFailed
 	case t.toolCalls > 0:
 		return resultToolCall
+	case t.paused:
+		return resultPaused
 	case t.ended.IsZero():
 		return resultNone
 	}

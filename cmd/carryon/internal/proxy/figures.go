@@ -33,6 +33,7 @@ type counts struct {
 	Calls         int     `json:"calls"`               // to a model, among those requests
 	Continued     int     `json:"calls_continued"`     // among those calls
 	Continuations int     `json:"continuations"`       // requests that carryon added
+	Questions     int     `json:"questions"`           // the closing questions among them, and those not sent because of a dry run or the holdout
 	Results       results `json:"results"`             // of the continuations
 	Tokens        int     `json:"tokens_added"`        // reported by the upstream for the continuations
 	OwnTokens     int     `json:"tokens_of_clients"`   // reported for the clients' own turns, of calls that may be continued
@@ -52,6 +53,7 @@ type counts struct {
 type results struct {
 	ToolCall    int `json:"tool_call"`
 	Text        int `json:"text"`
+	NothingOpen int `json:"nothing_open"` // asked, the model answered only that
 	Paused      int `json:"paused"`
 	Failed      int `json:"failed"`
 	Interrupted int `json:"interrupted"`
@@ -69,20 +71,22 @@ func (r *results) add(one result) {
 		r.Interrupted++
 	case resultText:
 		r.Text++
+	case resultNothingOpen:
+		r.NothingOpen++
 	}
 }
 
 func (r results) plus(other results) results {
 	return results{
-		ToolCall: r.ToolCall + other.ToolCall, Text: r.Text + other.Text, Paused: r.Paused + other.Paused,
-		Failed: r.Failed + other.Failed, Interrupted: r.Interrupted + other.Interrupted,
+		ToolCall: r.ToolCall + other.ToolCall, Text: r.Text + other.Text, NothingOpen: r.NothingOpen + other.NothingOpen,
+		Paused: r.Paused + other.Paused, Failed: r.Failed + other.Failed, Interrupted: r.Interrupted + other.Interrupted,
 	}
 }
 
 func (c counts) plus(other counts) counts {
 	return counts{
 		Requests: c.Requests + other.Requests, Calls: c.Calls + other.Calls, Continued: c.Continued + other.Continued,
-		Continuations: c.Continuations + other.Continuations, Results: c.Results.plus(other.Results),
+		Continuations: c.Continuations + other.Continuations, Questions: c.Questions + other.Questions, Results: c.Results.plus(other.Results),
 		Tokens: c.Tokens + other.Tokens, OwnTokens: c.OwnTokens + other.OwnTokens,
 		Pauses: c.Pauses + other.Pauses, Refused: c.Refused + other.Refused, Exhausted: c.Exhausted + other.Exhausted, Failed: c.Failed + other.Failed,
 		WebSockets: c.WebSockets + other.WebSockets, Handshakes: c.Handshakes + other.Handshakes, Encoded: c.Encoded + other.Encoded,
@@ -110,8 +114,14 @@ func (c *counts) addCall(e *entry, o *middleware.Outcome) {
 			c.Tokens += o.Usage[i].Tokens()
 		}
 	}
-	for i := 1; i < len(e.turns); i++ {
-		c.Results.add(e.turns[i].result())
+	for i := range e.turns {
+		t := &e.turns[i]
+		if i > 0 {
+			c.Results.add(t.result())
+		}
+		if t.asked || o.Worth.Unsent > 0 && t.wouldAsk {
+			c.Questions++
+		}
 	}
 }
 

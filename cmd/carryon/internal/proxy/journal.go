@@ -209,15 +209,20 @@ func (j *journal) observer() middleware.Observer {
 		Decision: func(ctx context.Context, e middleware.Decision) {
 			j.at(ctx, e.TurnID, func(_ *entry, t *turn) {
 				t.decided, t.goOn, t.dryRun, t.reason = true, e.Evaluation.Continue, e.DryRun, e.Evaluation.Reason
+				t.wouldAsk = e.Evaluation.Asks
 			})
 		},
 		ContinuationStarted: func(ctx context.Context, e middleware.ContinuationStarted) {
 			j.at(ctx, e.TurnID, func(entry *entry, t *turn) {
-				t.attempt, t.todo = e.Attempt, entry.quote("", j.text(e.Todo.Content))
+				t.attempt, t.asked, t.todo = e.Attempt, e.Asks, entry.quote("", j.text(e.Todo.Content))
 			})
+		},
+		ContinuationEnded: func(ctx context.Context, e middleware.ContinuationEnded) {
+			j.at(ctx, e.TurnID, func(_ *entry, t *turn) { t.continued = result(e.Result) })
 		},
 		PauseRejected: func(ctx context.Context, e middleware.PauseRejected) {
 			j.at(ctx, e.TurnID, func(entry *entry, t *turn) {
+				t.paused = true
 				entry.note(t, notePauseRefused, e.Err.Error(), j.appended(e.Reason))
 				j.add(func(c *counts) { c.Refused++ })
 			})

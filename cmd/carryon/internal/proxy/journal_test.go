@@ -35,14 +35,14 @@ func TestJournalTellsTheStory(t *testing.T) {
 			"1 go on true: satisfied",
 			"2 text, attempt 1, finish reason stop, tokens 132",
 			"2 go on true: satisfied",
-			"3 text, attempt 2, finish reason tool_calls, tokens 154",
+			"3 paused, attempt 2, finish reason tool_calls, tokens 154",
 			"3 go on true: satisfied",
 			"3 pause_refused: Invalid pause reason: Reason too brief (min 10 characters for clarity)",
 			"4 paused, attempt 3, finish reason tool_calls, tokens 176",
 			"4 paused: by the model, until the user writes again",
 		}, lines(entry))
 		assert.Equal(t, counts{
-			Requests: 1, Calls: 1, Continued: 1, Continuations: 3, Results: results{Text: 2, Paused: 1},
+			Requests: 1, Calls: 1, Continued: 1, Continuations: 3, Results: results{Text: 1, Paused: 2},
 			Tokens: 132 + 154 + 176, OwnTokens: 110, Pauses: 1, Refused: 1, Lists: 1, Listed: 1,
 		}, report.Counts)
 		assert.Equal(t, 132+154+176, entry.Tokens)

@@ -194,6 +194,7 @@ type shownList struct {
 type shownTurn struct {
 	Number    int         `json:"number"`            // 1 is the client's
 	Attempt   int         `json:"attempt,omitempty"` // 0 for the client's
+	Asked     bool        `json:"asked,omitempty"`   // the closing question began it
 	Todo      string      `json:"todo,omitempty"`    // what the model was asked to carry on with
 	Result    result      `json:"result,omitempty"`  // "" until it ends
 	Finish    string      `json:"finish,omitempty"`
@@ -350,7 +351,7 @@ func (e *entry) state() state {
 
 func (t *turn) show(number int) shownTurn {
 	s := shownTurn{
-		Number: number, Attempt: t.attempt, Todo: t.todo, Result: t.result(), Finish: t.finish, ToolCalls: t.toolCalls,
+		Number: number, Attempt: t.attempt, Asked: t.asked, Todo: t.todo, Result: t.result(), Finish: t.finish, ToolCalls: t.toolCalls,
 		Waited: milliseconds(t.waited), Failure: t.failure, Notes: t.notes,
 	}
 	if !t.ended.IsZero() {

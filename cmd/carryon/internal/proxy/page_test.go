@@ -215,3 +215,26 @@ func TestRootLeadsAPersonToThePage(t *testing.T) {
 		}
 	}
 }
+
+// The page tells a closing question, and the answer that nothing is open, from other turns.
+func TestPageNamesClosingQuestions(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, stream bool) {
+		s := newScene(t, "-ask")
+		report := carryontest.Text("The parser is written.")
+		s.ask(t, conversation{session: "a", noList: true, call: "c1", stream: stream}, report, carryontest.Text("Nothing is open."))
+		s.ask(t, conversation{session: "b", noList: true, call: "c1", stream: stream}, report, edit())
+		s.ask(t, conversation{session: "c", stream: stream}, carryontest.Text(plan), edit())
+		got := s.report(t)
+		assert.Equal(t, results{ToolCall: 2, NothingOpen: 1}, got.Counts.Results)
+		assert.Equal(t, 2, got.Counts.Questions)
+		require.Len(t, got.Entries, 3)
+		for i, want := range []shownTurn{{Result: resultToolCall}, {Result: resultToolCall, Asked: true}, {Result: resultNothingOpen, Asked: true}} {
+			turns := got.Entries[i].Turns
+			require.Len(t, turns, 2)
+			assert.Equal(t, resultText, turns[0].Result)
+			assert.False(t, turns[0].Asked)
+			assert.Equal(t, want, shownTurn{Result: turns[1].Result, Asked: turns[1].Asked})
+		}
+	})
+}

@@ -336,7 +336,7 @@ function openSection(section) {
 // listOf returns a session's list as a bar: a part for each todo, or for each status if
 // there are many.
 function listOf(session) {
-	if (!hasList(session)) return h("span", { class: "dim" }, session.requests && session.code !== "tool_calls" ? "no todo list" : "list not read yet");
+	if (!hasList(session)) return h("span", { class: "dim" }, hasNoList(session, session.open) ? "no todo list" : "list not read yet");
 	const { todos, completed, cancelled = 0 } = session.list;
 	const open = Math.max(0, todos - completed - cancelled);
 	const parts = [["completed", completed], ["cancelled", cancelled], ["left", open]];
@@ -498,6 +498,7 @@ const said = (note) => (note.kind === "paused" ? `Paused ${note.text}` : note.te
 function storyOf(turn) {
 	const { decision } = turn;
 	return [
+		turn.asked ? h("p", null, "Asked whether anything is open") : null,
 		turn.todo ? h("p", null, "Asked to carry on with: ", h("q", null, turn.todo)) : null,
 		h("p", null, h("b", { class: turn.result || "open" }, endOf(turn)), finishOf(turn), turn.waited_ms >= 1 ? `, after ${duration(turn.waited_ms)} of waiting` : ""),
 		(turn.notes ?? []).map((note) => h("p", null, said(note))),
@@ -514,7 +515,9 @@ function endOf(turn) {
 	case "interrupted":
 		return "Interrupted by the client";
 	case "paused":
-		return "Paused";
+		return wasRefused(turn) ? "Wanted to pause" : "Paused";
+	case "nothing_open":
+		return "Answered that nothing is open";
 	case "text":
 		return "Answered with text";
 	}

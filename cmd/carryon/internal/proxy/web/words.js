@@ -80,6 +80,17 @@ const stages = {
 };
 
 const hasList = (session) => session.list?.todos > 0;
+
+// withoutList are the codes of decisions that were taken without a list because there is
+// none. With other codes, carryon did not read it. Those of the second line follow the reading.
+const withoutList = new Set([
+	"no_list", "no_list_tool", "no_tools", "no_session", "list_empty", "ask", "asked_before", "nothing_open",
+	"asks_user", "background", "already_active", "max_attempts", "token_budget", "too_soon", "holdout",
+]);
+
+// hasNoList reports whether a session is known to have no list, or had no call of a model.
+const hasNoList = (session, open) => !hasList(session) && (session.code ? withoutList.has(session.code) : open === 0);
+
 const isFinished = (session) => hasList(session) && session.list.completed + (session.list.cancelled ?? 0) >= session.list.todos;
 
 // isQuiet reports whether a session has been quiet for so long that nobody works on it.
@@ -93,7 +104,7 @@ function stageOf(session, open) {
 	if (["paused", "dry_run", "holdout"].includes(session.state)) return session.state;
 	if (["asks_user", "list_untouched", "others_work", "background"].includes(session.code)) return "waiting";
 	if (session.code === "tool_calls" || session.code === "already_active") return isQuiet(session) ? "stopped" : "open";
-	return hasList(session) ? "stopped" : "none";
+	return hasNoList(session, open) ? "none" : "stopped";
 }
 
 // waitsFor says in a sentence what a session waits for, or why it went no further.
@@ -130,14 +141,8 @@ function waitsFor(session, open) {
 	return session.why ?? "No call of a model so far";
 }
 
-// results are the words for results of continuations.
-const results = {
-	tool_call: "called a tool",
-	paused: "paused",
-	text: "answered with text",
-	failed: "failed",
-	interrupted: "interrupted by the client",
-};
+// wasRefused reports whether the model wanted to pause in a turn, and was not let.
+const wasRefused = (turn) => turn.notes?.some((note) => note.kind === "pause_refused");
 
 // matches reports whether a filter shows a request.
 function matches(filter, request) {
@@ -147,7 +152,7 @@ function matches(filter, request) {
 	case "continued":
 		return request.continuations > 0;
 	case "paused":
-		return request.state === "paused" || request.turns?.some((turn) => turn.result === "paused");
+		return request.state === "paused" || request.turns?.some((turn) => turn.result === "paused" && !wasRefused(turn));
 	}
 	return request.state === filter;
 }
