@@ -170,8 +170,14 @@ func (f *figures) compare(c *Config) *comparison {
 		Tokens:   welch(a.Tokens, a.Sessions, b.Tokens, b.Sessions),
 		Seconds:  welch(a.Seconds, a.Sessions, b.Seconds, b.Sessions),
 	}
-	compared.Verdict = compared.verdict(f.Counts.Continuations + f.Worth.Unsent)
+	compared.Verdict = compared.verdict(f.stalls())
 	return compared
+}
+
+// stalls returns how many turns ended with work left. A closing question follows a turn
+// that had no list, so it is not about a stall.
+func (f *figures) stalls() int {
+	return max(0, f.Counts.Continuations+f.Worth.Unsent-f.Counts.Questions)
 }
 
 // verdict says whether carryon is worth it, and why.
@@ -204,11 +210,15 @@ func (c *comparison) conclusion(stalls int) string {
 	switch {
 	case stalls == 0:
 		return "not worth it here, because no turn stalled"
-	case better == worse:
-		return "not certain yet whether it is worth it"
+	case better && worse && c.Finished.Low > 0:
+		return "better and worse: more lists are finished, but users say go on more often"
+	case better && worse:
+		return "better and worse: users say go on less often, but fewer lists are finished"
 	case worse:
 		return "not worth it"
-	case c.Tokens.Value <= 0:
+	case !better:
+		return "not certain yet whether it is worth it"
+	case !c.costsMore():
 		return "worth it"
 	case c.Finished.Low > 0:
 		return fmt.Sprintf("worth it if one more finished list is worth %s to you", c.costOf(c.Finished.Value))
@@ -216,15 +226,41 @@ func (c *comparison) conclusion(stalls int) string {
 	return fmt.Sprintf("worth it if one more session without a go on is worth %s to you", c.costOf(-c.Told.Value))
 }
 
-// costOf returns what carryon used for each of the sessions that it changed, which are a
-// share of all.
-func (c *comparison) costOf(share float64) string {
-	used := middleware.Tokens{Input: int(math.Round(c.Tokens.Value / share))}
+// leastMoney is the smallest difference that the page shows between two amounts. A
+// smaller one counts as none.
+const leastMoney = 0.0001
+
+// costsMore reports whether a session costs more with carryon: in money if a price is
+// known, because an output token costs many times as much as a cached one.
+func (c *comparison) costsMore() bool {
+	if money := c.extraMoney(); money != nil {
+		return *money >= leastMoney/2
+	}
+	return math.Round(c.Tokens.Value) > 0
+}
+
+// extraMoney returns how much more money a session costs with carryon, or nil if no price
+// is known.
+func (c *comparison) extraMoney() *float64 {
 	if c.Continued.Money == nil || c.HeldOut.Money == nil {
+		return nil
+	}
+	money := *c.Continued.Money - *c.HeldOut.Money
+	return &money
+}
+
+// costOf returns what carryon used for each of the sessions that it changed, which are a
+// share of all. Money may be spent with fewer tokens, and then stands alone.
+func (c *comparison) costOf(share float64) string {
+	used, money := middleware.Tokens{Input: int(math.Round(c.Tokens.Value / share))}, c.extraMoney()
+	if money == nil {
 		return cost(used, nil)
 	}
-	money := max(0, *c.Continued.Money-*c.HeldOut.Money) / share
-	return cost(used, &money)
+	each := *money / share
+	if used.Input <= 0 {
+		return dollars(each)
+	}
+	return cost(used, &each)
 }
 
 // inPoints says how far two shares lie apart.

@@ -141,36 +141,77 @@ func TestTheComparisonEndsInAConclusion(t *testing.T) {
 		}
 		return a
 	}
-	const stalls = 50
-	for want, test := range map[string]struct {
+	// charged returns an arm whose tokens are charged for in another way.
+	charged := func(a arm, tokens float64, used middleware.Tokens) arm {
+		a.Used, a.Tokens = used, sample{}
+		for range a.Sessions {
+			a.Tokens.add(tokens)
+		}
+		return a
+	}
+	const (
+		stalls = 50
+		price  = "3,0.3,15"
+	)
+	for _, test := range []struct {
+		want          string
 		with, without arm
 		stalls        int
 		price         string
 	}{
-		"worth it if one more finished list is worth 2,000 tokens to you":               {many(90, 0, 2000), many(40, 0, 1000), stalls, ""},
-		"worth it if one more finished list is worth 2,000 tokens ($2.00) to you":       {many(90, 0, 2000), many(40, 0, 1000), stalls, "1000,0,0"},
-		"worth it if one more finished list is worth 2,000 tokens (under $0.01) to you": {many(90, 0, 2000), many(40, 0, 1000), stalls, "1,0,0"},
-		"worth it if one more session without a go on is worth 2,500 tokens to you":     {many(90, 10, 2000), many(90, 50, 1000), stalls, ""},
-		"worth it": {
-			with: many(90, 0, 900), without: many(40, 0, 1000), stalls: stalls,
+		{"worth it if one more finished list is worth 2,000 tokens to you", many(90, 0, 2000), many(40, 0, 1000), stalls, ""},
+		{"worth it if one more finished list is worth 2,000 tokens ($2.00) to you", many(90, 0, 2000), many(40, 0, 1000), stalls, "1000,0,0"},
+		{"worth it if one more finished list is worth 2,000 tokens (under $0.01) to you", many(90, 0, 2000), many(40, 0, 1000), stalls, "1,0,0"},
+		{"worth it if one more session without a go on is worth 2,500 tokens to you", many(90, 10, 2000), many(90, 50, 1000), stalls, ""},
+		{"worth it", many(90, 0, 900), many(40, 0, 1000), stalls, ""},
+		{"not worth it", many(40, 0, 2000), many(90, 0, 1000), stalls, ""},
+		{"not certain yet whether it is worth it", many(90, 0, 2000), many(88, 0, 1000), stalls, ""},
+		{"not worth it here, because no turn stalled", many(90, 0, 2000), many(88, 0, 1000), 0, ""},
+		{"better and worse: more lists are finished, but users say go on more often", many(90, 50, 2000), many(40, 10, 1000), stalls, ""},
+		{"better and worse: users say go on less often, but fewer lists are finished", many(40, 10, 2000), many(90, 50, 1000), stalls, ""},
+
+		// Fewer tokens that cost more, more tokens that cost less, and a difference that nobody would see.
+		{
+			"worth it if one more finished list is worth $0.03 to you",
+			charged(many(90, 0, 0), 900, middleware.Tokens{Output: 90_000}), charged(many(40, 0, 0), 1000, middleware.Tokens{Cached: 100_000}), stalls, price,
 		},
-		"not worth it": {
-			with: many(40, 0, 2000), without: many(90, 0, 1000), stalls: stalls,
-		},
-		"not certain yet whether it is worth it": {
-			with: many(90, 0, 2000), without: many(88, 0, 1000), stalls: stalls,
-		},
-		"not worth it here, because no turn stalled": {
-			with: many(90, 0, 2000), without: many(88, 0, 1000), stalls: 0,
-		},
+		{"worth it", charged(many(90, 0, 0), 2000, middleware.Tokens{Cached: 200_000}), many(40, 0, 1000), stalls, price},
+		{"worth it", charged(many(90, 0, 0), 1000.1, middleware.Tokens{Input: 100_010}), many(40, 0, 1000), stalls, price},
+		{"worth it", charged(many(90, 0, 0), 1000.1, middleware.Tokens{Input: 100_010}), many(40, 0, 1000), stalls, ""},
 	} {
 		f := newFigures(time.Now())
 		f.Gone = gone{Share: 0.5, Continued: test.with, HeldOut: test.without}
 		f.Worth.Unsent = test.stalls
 		got := f.compare(&Config{Price: test.price, Rules: Rules{Holdout: "0.5"}})
-		require.NotNil(t, got, want)
-		assert.True(t, strings.HasPrefix(got.Verdict, want+": lists were finished in "), got.Verdict)
+		require.NotNil(t, got, test.want)
+		assert.True(t, strings.HasPrefix(got.Verdict, test.want+": lists were finished in "), "%s: %s", test.want, got.Verdict)
 	}
+}
+
+// A closing question follows a turn without a list, so it says nothing about stalls.
+func TestClosingQuestionsAreNoStalls(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ sent, unsent, questions, stalls int }{
+		{3, 0, 3, 0}, {3, 2, 3, 2}, {1, 2, 3, 0}, {4, 1, 2, 3}, {0, 0, 1, 0},
+	} {
+		f := figures{Counts: counts{Continuations: test.sent, Questions: test.questions}, Worth: middleware.Worth{Unsent: test.unsent}}
+		assert.Equal(t, test.stalls, f.stalls(), test)
+	}
+	both(t, func(t *testing.T, stream bool) {
+		s := newScene(t, "-ask", "-holdout", "0.5", "-yolo")
+		s.day(t, 40, false)
+		turns := new(script)
+		for i := range 10 {
+			turns.answer(s.upstream, says(carryontest.Text("All is written."), carryontest.Text("Nothing is open."))...)
+			s.ask(t, conversation{session: fmt.Sprint("no-list-", i), noList: true, call: "c1", stream: stream})
+		}
+		got := s.report(t)
+		assert.Equal(t, 10, got.Counts.Questions)
+		assert.Equal(t, 10, got.Counts.Results.NothingOpen+got.Worth.Unsent)
+		assert.Positive(t, got.Counts.Results.NothingOpen)
+		assert.Positive(t, got.Worth.Unsent)
+		assert.Contains(t, got.Holdout.Verdict, "not worth it here, because no turn stalled: ")
+	})
 }
 
 func TestTooFewSessionsAreNotCompared(t *testing.T) {
