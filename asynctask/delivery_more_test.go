@@ -28,19 +28,3 @@ func TestFurtherRequestOfACallTellsOnlyWhatIsNew(t *testing.T) {
 	s.settle(more, asynctask.Delivered)
 	assert.Len(t, s.deliver().Repeated, 1, "it does not end what the first has told")
 }
-
-// News that the model has read are not told again, even before the call has ended.
-func TestWhatWasSeenIsNotToldAgain(t *testing.T) {
-	t.Parallel()
-	s := newSetup(t)
-	s.ends("a", "1")
-	d := s.deliver()
-	d.Anchor = at(1)
-	s.settle(d, asynctask.Read)
-	s.settle(d, asynctask.Read) // does no more
-	assert.Nil(t, s.Deliver("a", asynctask.DeliverOptions{OnlyNew: true}))
-	s.settle(d, asynctask.Unread) // too late
-	assert.Nil(t, s.Deliver("a", asynctask.DeliverOptions{OnlyNew: true}))
-	s.settle(d, asynctask.Repeat)
-	assert.Len(t, s.deliver().Repeated, 1)
-}

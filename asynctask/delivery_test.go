@@ -209,18 +209,6 @@ func TestDeliverySkipsWhatAReminderHolds(t *testing.T) {
 	assert.Nil(t, s.Remind("a"))
 }
 
-func TestAbandonedDeliveryLapses(t *testing.T) {
-	t.Parallel()
-	s := newSetup(t)
-	s.ends("a", "1")
-	s.deliver()
-	s.settle(s.deliver(), asynctask.Delivered) // of the summary
-	s.clock.Advance(asynctask.LeaseLife - 1)
-	assert.Nil(t, s.Deliver("a", both))
-	s.clock.Advance(1)
-	assert.Equal(t, []string{"1"}, s.deliver().Tasks)
-}
-
 func TestWhatStandsIsBounded(t *testing.T) {
 	t.Parallel()
 	s := newSetup(t)

@@ -110,21 +110,6 @@ func TestAcknowledgedIsToldOnce(t *testing.T) {
 	assert.Empty(t, s.told("a"))
 }
 
-func TestReleasedIsToldAgain(t *testing.T) {
-	t.Parallel()
-	s := newSetup(t)
-	s.ends("a", "one")
-	r := s.Remind("a")
-	s.ends("a", "two")
-	other := s.Remind("a")
-	assert.Equal(t, []string{"two"}, other.Tasks, "each delivery holds its own tasks")
-	s.settle(r, asynctask.Unread)
-	s.settle(r, asynctask.Delivered) // too late
-	assert.Equal(t, []string{"one"}, s.told("a"))
-	s.settle(other, asynctask.Unread)
-	assert.Equal(t, []string{"one", "two"}, s.told("a"))
-}
-
 func TestAbandonedHoldLapses(t *testing.T) {
 	t.Parallel()
 	s := newSetup(t)
