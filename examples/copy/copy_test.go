@@ -25,11 +25,14 @@ func TestFilesToCopy(t *testing.T) {
 				carryontest.Call("todo_write", list("in_progress", "pending")),
 				carryontest.Call("write_file", `{"path":"index.html","content":"<h1>Tea</h1>"}`),
 				carryontest.Text("The page is there. Next comes style.css."), // without carryon, the agent ends here
-				carryontest.Call("write_file", `{"path":"style.css","content":"h1 { color: green }"}`),
+				carryontest.Call("write_file", `{"path":"css/style.css","content":"h1 { color: green }"}`),
+				carryontest.Call("write_file", `{"path":"../style.css","content":"h1 { color: red }"}`),
 				carryontest.Call("todo_write", list("completed", "completed")),
 				carryontest.Text("Both files are written."),
 			)
-			folder := t.TempDir()
+			outside := t.TempDir()
+			folder := filepath.Join(outside, "agent")
+			require.NoError(t, os.Mkdir(folder, 0o700))
 			command := exec.CommandContext(t.Context(), build(t, sdk))
 			command.Dir = folder
 			command.Env = append(os.Environ(),
@@ -40,7 +43,15 @@ func TestFilesToCopy(t *testing.T) {
 			assert.Contains(t, string(said), "Both files are written.")
 			assert.Contains(t, string(said), "carryon: ")
 			assert.FileExists(t, filepath.Join(folder, "index.html"))
-			assert.FileExists(t, filepath.Join(folder, "style.css"))
+			style, err := os.ReadFile(filepath.Join(folder, "css", "style.css"))
+			require.NoError(t, err)
+			assert.Equal(t, "h1 { color: green }", string(style))
+			assert.NoFileExists(t, filepath.Join(outside, "style.css"))
+			assert.NoFileExists(t, filepath.Join(folder, "style.css"), "each path is a file of its own")
+			requests := server.Requests()
+			last := string(requests[len(requests)-1].Body)
+			assert.Equal(t, 2, strings.Count(last, `"ok"`), "the model is told of each file: %s", last)
+			assert.Equal(t, 1, strings.Count(last, "error: "), last)
 		})
 	}
 }
@@ -54,7 +65,7 @@ func TestFilesToCopyAreShort(t *testing.T) {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
-		assert.LessOrEqual(t, strings.Count(string(text), "\n"), 70, file)
+		assert.LessOrEqual(t, strings.Count(string(text), "\n"), 75, file)
 	}
 }
 

@@ -58,12 +58,18 @@ func main() {
 	}
 }
 
-// writeFile writes a file into the current folder, and returns what the model is told: the error, or <nil>.
+// writeFile writes a file into the current folder or one below it, and returns what the model is told.
 func writeFile(arguments string) string {
 	var file struct{ Path, Content string }
 	err := json.Unmarshal([]byte(arguments), &file)
-	if err == nil {
-		err = os.WriteFile(filepath.Base(file.Path), []byte(file.Content), 0o600)
+	if err != nil || !filepath.IsLocal(file.Path) {
+		return `error: send {"path":"...","content":"..."} with a path inside the current folder`
 	}
-	return fmt.Sprint("error: ", err)
+	if err = os.MkdirAll(filepath.Dir(file.Path), 0o750); err == nil {
+		err = os.WriteFile(file.Path, []byte(file.Content), 0o600)
+	}
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	return "ok"
 }
