@@ -183,6 +183,9 @@ func (f *figures) stalls() int {
 // verdict says whether carryon is worth it, and why.
 func (c *comparison) verdict(stalls int) string {
 	a, b := &c.Continued, &c.HeldOut
+	if a.Sessions+b.Sessions == 0 {
+		return fmt.Sprintf("nothing to compare yet: no request has named a session that had a todo list; each side needs %d", c.Needed)
+	}
 	if !c.Enough {
 		return fmt.Sprintf("not enough sessions yet to compare: %s with carryon and %s without have had a todo list; each side needs %d",
 			grouped(a.Sessions), grouped(b.Sessions), c.Needed)

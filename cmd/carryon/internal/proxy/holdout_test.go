@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -216,6 +217,12 @@ func TestClosingQuestionsAreNoStalls(t *testing.T) {
 
 func TestTooFewSessionsAreNotCompared(t *testing.T) {
 	t.Parallel()
+	nameless := newScene(t, "-holdout", "0.5", "-max-attempts", "1")
+	nameless.upstream.Append(stalls()...)
+	require.Equal(t, http.StatusOK, nameless.send(post(t, nameless.base, conversation{})).status)
+	nameless.served.wait()
+	assert.Equal(t, "nothing to compare yet: no request has named a session that had a todo list; each side needs 10",
+		nameless.report(t).Holdout.Verdict)
 	s := newScene(t, "-holdout", "0.5", "-yolo")
 	s.day(t, 3, false)
 	compared := s.report(t).Holdout
