@@ -86,27 +86,28 @@ type Evaluation struct {
 // condition is one of the conditions of a decision.
 type condition uint8
 
-// The conditions, in the order in which the decision checks them.
+// The conditions, in the order in which the decision checks them; [Conditions] has
+// their names and reasons.
 const (
-	conditionEnabled         condition = iota // else ReasonDisabled
-	conditionInScope                          // else the reason of the scope, such as ReasonNoTools
-	conditionUnbroken                         // else ReasonBrokeOff
-	conditionNoToolCalls                      // else ReasonToolCalls
-	conditionEndedWell                        // else ReasonTooLong, ReasonManyChoices, ReasonRefused, ReasonUnknownContent or ReasonNotEnded
-	conditionNotPaused                        // else ReasonPaused
-	conditionNotRefused                       // else ReasonProviderRefused
-	conditionCurrentUserTurn                  // else ReasonSuperseded
-	conditionActiveTodos                      // else ReasonNoActiveTodos or another reason of the list, such as ReasonNoList; met where the model is asked
-	conditionAsksNothing                      // else ReasonAsksUser
-	conditionListTouched                      // else ReasonListUntouched
-	conditionOwnWork                          // else ReasonOthersWork
-	conditionNoBackground                     // else ReasonBackground
-	conditionNotActive                        // else ReasonActive
-	conditionAttemptsLeft                     // else ReasonMaxAttempts
-	conditionProgressLeft                     // else ReasonWithoutProgress
-	conditionTokensLeft                       // else ReasonTokenBudget
-	conditionSuitableTodo                     // else ReasonNoSuitableTodo
-	conditionIntervalElapsed                  // else ReasonTooSoon
+	conditionEnabled condition = iota
+	conditionInScope
+	conditionUnbroken
+	conditionNoToolCalls
+	conditionEndedWell
+	conditionNotPaused
+	conditionNotRefused
+	conditionCurrentUserTurn
+	conditionActiveTodos
+	conditionAsksNothing
+	conditionListTouched
+	conditionOwnWork
+	conditionNoBackground
+	conditionNotActive
+	conditionAttemptsLeft
+	conditionProgressLeft
+	conditionTokensLeft
+	conditionSuitableTodo
+	conditionIntervalElapsed
 
 	conditionCount
 )
@@ -148,11 +149,34 @@ const (
 )
 
 // Conditions holds the mark of every condition, in the order in which the decision checks
-// them.
+// them. These are their names, with the reason where a condition is not met:
+//
+//   - enabled: [ReasonDisabled]
+//   - in_scope: the reason in Input.Scope, such as [ReasonNoTools]
+//   - unbroken: [ReasonBrokeOff]
+//   - no_tool_calls: [ReasonToolCalls]
+//   - ended_well: [ReasonTooLong]; unless a pause was rejected also [ReasonManyChoices],
+//     [ReasonRefused], [ReasonUnknownContent] and [ReasonNotEnded]
+//   - not_paused: [ReasonPaused]
+//   - not_refused: [ReasonProviderRefused]
+//   - current_user_turn: [ReasonSuperseded]
+//   - active_todos: [ReasonNoActiveTodos] or another reason of the list, such as
+//     [ReasonNoList]; met if the model is to be asked. Unless Input.TodosKnown is set, it
+//     is not looked at, and the reason is [ReasonTodosNeeded]
+//   - asks_nothing: [ReasonAsksUser]
+//   - list_touched: [ReasonListUntouched]
+//   - own_work: [ReasonOthersWork]
+//   - no_background: [ReasonBackground]
+//   - not_active: [ReasonActive]
+//   - attempts_left: [ReasonMaxAttempts]
+//   - progress_left: [ReasonWithoutProgress]
+//   - tokens_left: [ReasonTokenBudget]
+//   - suitable_todo: [ReasonNoSuitableTodo]
+//   - interval_elapsed: [ReasonTooSoon]
 type Conditions [conditionCount]Mark
 
 // Of returns the mark of the condition with the given name, such as "active_todos". It
-// panics if there is no such condition. The names are those that String shows.
+// panics if there is no such condition. The names are those that [Conditions] lists.
 func (c Conditions) Of(name string) Mark {
 	names := conditionNames()
 	i := slices.Index(names[:], name)

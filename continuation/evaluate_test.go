@@ -2,7 +2,10 @@ package continuation_test
 
 import (
 	"math/rand/v2"
+	"os"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +17,18 @@ import (
 	"github.com/carryon-go/carryon/internal/todolist"
 	"github.com/carryon-go/carryon/todo"
 )
+
+// Of panics for any other name, so the comment of Conditions lists them all.
+func TestCommentOfConditionsListsTheirNames(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile("evaluate.go")
+	require.NoError(t, err)
+	var names []string
+	for _, item := range regexp.MustCompile(`(?m)^//   - (\w+): `).FindAllStringSubmatch(string(source), -1) {
+		names = append(names, item[1])
+	}
+	assert.Equal(t, marks(continuation.ConditionIntervalElapsed).String(), strings.Join(names, " "))
+}
 
 // violation is one way not to meet a condition.
 type violation struct {

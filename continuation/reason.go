@@ -10,7 +10,7 @@ import (
 type Reason uint8
 
 // The reasons, in groups. The decision checks the groups in about this order, and the
-// first reason that applies is its result; [Evaluate] has the exact order.
+// first reason that applies is its result; [Conditions] lists the exact order.
 const (
 	// ReasonNone is the zero value: no decision was taken.
 	ReasonNone Reason = iota
