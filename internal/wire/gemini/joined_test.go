@@ -146,6 +146,8 @@ func TestRequestOfAContinuation(t *testing.T) {
 	t.Parallel()
 	openAPI := `"parameters":{"type":"OBJECT","properties":{"reason":{"type":"STRING","description":`
 	jsonSchema := `JsonSchema":{"type":"object","properties":{"reason":{"type":"string","description":`
+	long := strings.Repeat(hello+",", 99) + hello
+	extended := `"contents":[` + long + `,{"role":"model",`
 	for name, test := range map[string]struct {
 		ask
 		has []string
@@ -168,8 +170,10 @@ func TestRequestOfAContinuation(t *testing.T) {
 		"allowed functions, snake case": {
 			ask{members: `"tool_config":{"function_calling_config":{"allowed_function_names":["edit_file"]}},`}, []string{`"allowed_function_names":["edit_file","todo_pause"]`},
 		},
-		"Code Assist": {ask{path: assist}, []string{`{"model":"gemini-2.5-pro","project":"p","user_prompt_id":"s########0","request":{"systemInstruction"`, `"todo_pause"`, `]}]}}`}},
-		"numbers":     {ask{members: `"generationConfig":{"temperature":1.0e0,"stopSequences":[]}, "labels" : {"a":"\u0062"},`}, []string{`"temperature":1.0e0,"stopSequences":[]}, "labels" : {"a":"\u0062"},`}},
+		"Code Assist":                 {ask{path: assist}, []string{`{"model":"gemini-2.5-pro","project":"p","user_prompt_id":"s########0","request":{"systemInstruction"`, `"todo_pause"`, `]}]}}`}},
+		"a long list":                 {ask{contents: long}, []string{extended}},
+		"a long list, of Code Assist": {ask{path: assist, contents: long}, []string{extended, `"todo_pause"`, `]}]}}`}},
+		"numbers":                     {ask{members: `"generationConfig":{"temperature":1.0e0,"stopSequences":[]}, "labels" : {"a":"\u0062"},`}, []string{`"temperature":1.0e0,"stopSequences":[]}, "labels" : {"a":"\u0062"},`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -340,39 +340,38 @@ func textPart(text string) []byte { return append(rawjson.AppendQuote([]byte(`{"
 
 // extend returns the body with additions, and more contents.
 func (r *request) extend(body []byte, a *adapter.Additions, contents ...[]byte) []byte {
-	if !r.wrapped {
-		return extend(body, a, contents...)
-	}
-	var e rawjson.Edits
 	s := rawjson.Over(body)
+	if !r.wrapped {
+		return r.edits(&s, a, contents).Apply(body)
+	}
+	var e rawjson.Edits // of the last member of that name, which counts
 	for name := range s.Members() {
 		if name == "request" {
-			inner := s.Raw()
-			e = e[:0]
-			e.Replace(s.At()-len(inner), s.At(), extend(inner, a, contents...))
+			e = r.edits(&s, a, contents)
 		}
 	}
 	return e.Apply(body)
 }
 
-func extend(body []byte, a *adapter.Additions, contents ...[]byte) []byte {
+// edits returns the edits that extend the object with the contents, which is the next
+// value in s.
+func (r *request) edits(s *rawjson.Scanner, a *adapter.Additions, contents [][]byte) rawjson.Edits {
 	var list, tools, choice rawjson.Edits // of the last member of that name, which counts
-	s := rawjson.Over(body)
 	for name := range s.Members() {
 		switch name := camel(name); {
 		case name == "contents":
 			list = list[:0]
-			attach(&list, s, a)
+			attach(&list, *s, a)
 			if len(contents) > 0 {
-				list.Append(&s, contents...)
+				r.contents.Append(&list, s, contents...)
 			}
 		case name == "tools" && a.PauseTool != nil:
-			tools = addTool(&s, a.PauseTool)
+			tools = addTool(s, a.PauseTool)
 		case name == "toolConfig" && a.PauseTool != nil:
-			choice = allowTool(&s, a.PauseTool.Name)
+			choice = allowTool(s, a.PauseTool.Name)
 		}
 	}
-	return append(append(list, tools...), choice...).Apply(body)
+	return append(append(list, tools...), choice...)
 }
 
 // attach joins attachments to the contents, which are the next value in s. Their text
