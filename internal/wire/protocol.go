@@ -222,7 +222,8 @@ type List struct {
 	long *[]uint32 // where the elements of a long list begin; nil for any other list
 }
 
-// Lists of a length between these two are long. A shorter one is quickly read again, and a longer one takes memory.
+// Lists of more than minLong and fewer than maxLong elements are long. Shorter ones are quickly read again, and the
+// positions in longer ones take memory.
 const (
 	minLong = 32
 	maxLong = 1 << 16
@@ -234,7 +235,7 @@ func (l *List) Begin(s *rawjson.Scanner) {
 	*l = List{at: uint32(s.At())} //nolint:gosec // no body is that long
 }
 
-// Elements is Begin, and returns an iterator like that of s.
+// Elements records where the list and its elements are, and yields their indexes, as [rawjson.Scanner.Elements] does.
 func (l *List) Elements(s *rawjson.Scanner) iter.Seq[int] {
 	l.Begin(s)
 	return func(yield func(i int) bool) {
@@ -309,7 +310,7 @@ func (l *List) Attachable(b Body, read func(element rawjson.Scanner) (text strin
 	}
 }
 
-// Append adds elements to the list, if it is the next value in s. It skips the value.
+// Append adds elements to the array that is next in s, which it skips. If that is this list, it does not read the others.
 func (l *List) Append(e *rawjson.Edits, s *rawjson.Scanner, elements ...[]byte) {
 	s.Kind()
 	if l.long == nil || s.At() != int(l.at) {

@@ -53,8 +53,8 @@ func (v *envelope) take(c *chunk, later bool) {
 // shownTurn is a turn as it is shown.
 type shownTurn struct {
 	open      bool   // a call comes in pieces
-	pause     bool   // it is a todo_pause
-	hiding    bool   // it is left out
+	pause     bool   // the open call is a todo_pause
+	hiding    bool   // the open call is left out
 	dropped   bool   // a todo_pause was left out
 	called    bool   // another call was shown
 	signature []byte // of a todo_pause that was left out, for the next call
