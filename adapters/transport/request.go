@@ -20,17 +20,18 @@ import (
 	"github.com/carryon-go/carryon/internal/wire/sse"
 )
 
-// request is a request whose body was read. Continuations are made from it.
+// request is a request whose body was read. Continuations are made from it. It is small,
+// because every open stream has one.
 type request struct {
-	base   http.RoundTripper
-	http   *http.Request // the request to send: the caller's own where possible
-	body   []byte        // nil if GetBody returns it
-	size   int           // in bytes, of the body that GetBody returns
-	hash   uint64        // of that body, to recognize it later
-	parsed wire.Request  // as its protocol has parsed it
+	transport *transport
+	http      *http.Request // the request to send: the caller's own where possible
+	body      []byte        // nil if GetBody returns it
+	size      uint32        // in bytes, of the body that GetBody returns
+	hash      uint32        // of that body, to recognize it later
+	parsed    wire.Request  // as its protocol has parsed it
 
 	mu   sync.Mutex           // for last: todo sources may read at the same time
-	last weak.Pointer[[]byte] // what GetBody returned last; weak, so that an open stream does not keep the body in memory
+	last weak.Pointer[[]byte] // what Bytes returned last; weak, so that an open stream does not keep the body in memory
 }
 
 // reasonNotToRead returns why carryon must not read the request or send one
@@ -86,8 +87,8 @@ func mediaType(h http.Header) string {
 
 // readRequest reads the body, or returns the reason why it can't. The request
 // can still be sent after that.
-func readRequest(base http.RoundTripper, original *http.Request) (*request, []byte, continuation.Reason) {
-	r := &request{base: base, http: original}
+func readRequest(t *transport, original *http.Request) (*request, []byte, continuation.Reason) {
+	r := &request{transport: t, http: original}
 	length := original.ContentLength
 	if length == 0 {
 		length = -1 // of a request with a body, 0 is unknown too
@@ -104,7 +105,7 @@ func readRequest(base http.RoundTripper, original *http.Request) (*request, []by
 		if err != nil {
 			return r, nil, reasonOf(err)
 		}
-		r.size, r.hash, r.last = len(body), hashOf(body), weak.Make(&body)
+		r.size, r.hash = uint32(len(body)), hashOf(body) //nolint:gosec // no body is that long
 		return r, body, continuation.ReasonNone
 	}
 	r.http = original.WithContext(original.Context())
@@ -213,7 +214,7 @@ func (r *request) Bytes() ([]byte, error) {
 	}
 	defer copied.Close()                                                    //nolint:errcheck // a copy of what is in memory already
 	body, err := readInto(make([]byte, 0, r.size+1), copied, int64(r.size)) // one more for the read that ends it
-	if err == nil && hashOf(body) != r.hash {
+	if err == nil && (len(body) != int(r.size) || hashOf(body) != r.hash) {
 		err = errBodyChanged
 	}
 	if err != nil {
@@ -223,8 +224,8 @@ func (r *request) Bytes() ([]byte, error) {
 	return body, nil
 }
 
-// hashOf returns what identifies a body within this process.
-func hashOf(body []byte) uint64 { return maphash.Bytes(hashSeed, body) }
+// hashOf returns what identifies a body of known length within this process.
+func hashOf(body []byte) uint32 { return uint32(maphash.Bytes(hashSeed, body)) } //nolint:gosec // a part of it is enough
 
 var hashSeed = maphash.MakeSeed() //nolint:gochecknoglobals // constant while the process lives
 
@@ -252,7 +253,7 @@ func (r *request) send(ctx context.Context, k *adapter.Continuation, kind func(h
 	next.Header.Del("Idempotency-Key") // it names the caller's own request
 	next.Header.Del("Expect")
 	setBody(next, r.parsed.Continue(body, k))
-	response, err := r.base.RoundTrip(next)
+	response, err := r.transport.base.RoundTrip(next)
 	if err != nil {
 		return nil, err
 	}

@@ -64,10 +64,10 @@ func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 		if translates(protocol) == nil {
 			return t.base.RoundTrip(original)
 		}
-		r, body, _ := readRequest(t.base, original)
+		r, body, _ := readRequest(t, original)
 		return t.pass(r, original, protocol, body)
 	}
-	r, body, reason := readRequest(t.base, original)
+	r, body, reason := readRequest(t, original)
 	if reason != continuation.ReasonNone {
 		t.mw.Pass(original.Context(), reason)
 		return t.pass(r, original, protocol, nil)
@@ -187,7 +187,7 @@ func (x *exchange) send(body []byte) error {
 	if a := x.call.Additions(); !a.IsZero() {
 		changed = x.request.parsed.Add(body, a)
 	}
-	response, err := x.request.base.RoundTrip(x.request.own(x.call.OpenContext(), changed)) //nolint:bodyclose // the caller does
+	response, err := x.request.transport.base.RoundTrip(x.request.own(x.call.OpenContext(), changed)) //nolint:bodyclose // the caller does
 	if err != nil {
 		return err
 	}
