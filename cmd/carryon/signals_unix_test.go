@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -80,6 +81,11 @@ func TestSettingsAtTheStart(t *testing.T) {
 	assert.Equal(t, 2, codeOf(t, err))
 	assert.Equal(t, "carryon: "+path+`:2: mode must be standard or yolo, not "wild"`+"\n", string(out))
 
+	// Under nohup, this process ignores SIGHUP, and so would the proxy. A signal that is
+	// caught is not ignored by children.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP)
+	defer signal.Stop(caught)
 	p := program(t, "proxy", "-listen", "127.0.0.1:0")
 	said, _ := started(t, p)
 	readUntil(t, said, "recent activity")
