@@ -96,12 +96,7 @@ func readRequest(t *transport, original *http.Request) (*request, []byte, contin
 	if original.GetBody != nil {
 		// The caller's request can be sent as it is, and a continuation reads
 		// the body from GetBody.
-		copied, err := original.GetBody()
-		if err != nil {
-			return r, nil, reasonOf(err)
-		}
-		defer copied.Close() //nolint:errcheck // a copy of what is in memory already
-		body, err := readAll(copied, length)
+		body, err := r.readCopy(roomFor(length), length)
 		if err != nil {
 			return r, nil, reasonOf(err)
 		}
@@ -135,11 +130,15 @@ const firstRoom = 64 << 10
 // announced length may be wrong, so the buffer grows only with the bytes that
 // arrive.
 func readAll(body io.Reader, length int64) ([]byte, error) {
-	room := int64(bytes.MinRead)
-	if length >= 0 {
-		room = min(length+1, firstRoom) // one more for the read that ends it
+	return readInto(make([]byte, 0, roomFor(length)), body, length)
+}
+
+// roomFor returns the size of the first buffer for a body of the announced length.
+func roomFor(length int64) int64 {
+	if length < 0 {
+		return bytes.MinRead
 	}
-	return readInto(make([]byte, 0, room), body, length)
+	return min(length+1, firstRoom) // one more for the read that ends it
 }
 
 // readInto is readAll with a buffer, which is empty.
@@ -208,12 +207,8 @@ func (r *request) Bytes() ([]byte, error) {
 	if last := r.last.Value(); last != nil {
 		return *last, nil
 	}
-	copied, err := r.http.GetBody()
-	if err != nil {
-		return nil, err
-	}
-	defer copied.Close()                                                    //nolint:errcheck // a copy of what is in memory already
-	body, err := readInto(make([]byte, 0, r.size+1), copied, int64(r.size)) // one more for the read that ends it
+	size := int64(r.size)
+	body, err := r.readCopy(size+1, size) // one more for the read that ends it
 	if err == nil && (len(body) != int(r.size) || hashOf(body) != r.hash) {
 		err = errBodyChanged
 	}
@@ -222,6 +217,17 @@ func (r *request) Bytes() ([]byte, error) {
 	}
 	r.last = weak.Make(&body)
 	return body, nil
+}
+
+// readCopy reads the body that GetBody returns, into a buffer that has room for that many
+// bytes at first.
+func (r *request) readCopy(room, length int64) ([]byte, error) {
+	body, err := r.http.GetBody()
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close() //nolint:errcheck // a copy of what is in memory already
+	return readInto(make([]byte, 0, room), body, length)
 }
 
 // hashOf returns what identifies a body of known length within this process.
