@@ -447,12 +447,11 @@ func (r *Reader) cut(f found) Event {
 
 // fill reads once from src.
 func (r *Reader) fill() {
-	rest, to := r.Buffered(), r.buf
-	if r.owned || cap(to)-len(rest) < minBuffer/2 {
-		to = make([]byte, max(minBuffer, 2*len(rest)))
-		r.buf = to[:copy(to, rest)]
+	rest := r.Buffered()
+	if r.owned || cap(r.buf)-len(rest) < minBuffer/2 {
+		r.buf = append(make([]byte, 0, max(minBuffer, 2*len(rest))), rest...)
 	} else if r.at > 0 {
-		r.buf = to[:copy(to, rest)]
+		r.buf = r.buf[:copy(r.buf, rest)]
 	}
 	r.assembler.end -= r.at
 	r.at, r.owned = 0, false
