@@ -161,8 +161,9 @@ const (
 //   - not_refused: [ReasonProviderRefused]
 //   - current_user_turn: [ReasonSuperseded]
 //   - active_todos: [ReasonNoActiveTodos] or another reason of the list, such as
-//     [ReasonNoList]; met if the model is to be asked. Unless Input.TodosKnown is set, it
-//     is not looked at, and the reason is [ReasonTodosNeeded]
+//     [ReasonNoList]. Without a list, the condition is met if [Evaluate] decides to ask the
+//     model. Unless Input.TodosKnown is set, Evaluate ends here with [ReasonTodosNeeded], and
+//     the condition is not looked at
 //   - asks_nothing: [ReasonAsksUser]
 //   - list_touched: [ReasonListUntouched]
 //   - own_work: [ReasonOthersWork]
