@@ -49,6 +49,16 @@ func measured(t *testing.T, reader *sdkmetric.ManualReader) map[string]int64 {
 	return values
 }
 
+// assertMeasured asserts that the metrics are there, with these values.
+func assertMeasured(t *testing.T, got, want map[string]int64) {
+	t.Helper()
+	for name, value := range want {
+		measured, found := got[name]
+		assert.True(t, found, "%s is not among %v", name, got)
+		assert.Equal(t, value, measured, name)
+	}
+}
+
 func labels(set attribute.Set) string {
 	var text strings.Builder
 	for _, a := range set.ToSlice() {
@@ -70,7 +80,7 @@ func TestMetrics(t *testing.T) {
 		require.NoError(t, s.Ask(fakellm.Text("Next."), fakellm.Status(http.StatusBadRequest, `{}`)).Err)
 
 		got := measured(t, reader)
-		for name, want := range map[string]int64{
+		assertMeasured(t, got, map[string]int64{
 			"carryon.calls carryon.continued=true carryon.reason=tool_calls":                                                          1,
 			"carryon.calls carryon.continued=false carryon.reason=suppressed":                                                         1,
 			"carryon.calls carryon.continued=true carryon.reason=failed":                                                              1,
@@ -86,11 +96,7 @@ func TestMetrics(t *testing.T) {
 			"carryon.tokens carryon.turn.kind=continuation gen_ai.request.model=test-model gen_ai.token.type=output":                  3,
 			"carryon.todos.duration":                                                                                                  2,
 			"gen_ai.client.inference.duration gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=test-model": 3,
-		} {
-			value, found := got[name]
-			assert.True(t, found, "%s is not among %v", name, got)
-			assert.Equal(t, want, value, name)
-		}
+		})
 		assert.Zero(t, got[fmt.Sprintf("carryon.calls.open gen_ai.request.stream=%t", m.Streamed())])
 		assert.Contains(t, got, fmt.Sprintf("carryon.calls.open gen_ai.request.stream=%t", m.Streamed()))
 		for _, name := range []string{"carryon.join.duration", firstChunkOf3} {
@@ -118,8 +124,7 @@ func TestMetricsOfQuestions(t *testing.T) {
 		ask("b", scenario.Edit().Usage(20, 3))
 		ask("c", fakellm.Status(http.StatusBadRequest, `{}`))
 
-		got := measured(t, reader)
-		for name, want := range map[string]int64{
+		assertMeasured(t, measured(t, reader), map[string]int64{
 			"carryon.questions carryon.result=nothing_open":        1,
 			"carryon.questions carryon.result=tool_call":           1,
 			"carryon.questions carryon.result=failed":              1,
@@ -131,11 +136,7 @@ func TestMetricsOfQuestions(t *testing.T) {
 			"carryon.question.tokens gen_ai.token.type=output":     7,
 			"carryon.continuations carryon.result=nothing_open":    1,
 			"carryon.continuation.tokens gen_ai.token.type=cached": 90,
-		} {
-			value, found := got[name]
-			assert.True(t, found, "%s is not among %v", name, got)
-			assert.Equal(t, want, value, name)
-		}
+		})
 	})
 }
 

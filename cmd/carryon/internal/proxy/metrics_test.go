@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -48,13 +47,10 @@ func (s *scene) series(t *testing.T) []string {
 // documented returns the metrics that the documentation names, as Prometheus has them, with their labels.
 func documented(t *testing.T) map[string][]string {
 	t.Helper()
-	text, err := os.ReadFile("../../../../docs/telemetry.md")
-	if err != nil {
-		t.Skip("outside of the repository there is no documentation")
-	}
+	text := document(t, "telemetry.md")
 	metrics := make(map[string][]string)
 	underscores := strings.NewReplacer(".", "_")
-	for _, row := range regexp.MustCompile("(?m)^\\| `(carryon[._][\\w.]+)` \\|[^|]*\\|([^|]*)\\|$").FindAllStringSubmatch(string(text), -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| `(carryon[._][\\w.]+)` \\|[^|]*\\|([^|]*)\\|$").FindAllStringSubmatch(text, -1) {
 		name := underscores.Replace(row[1])
 		switch {
 		case name == row[1], name == "carryon_calls_open":

@@ -4,7 +4,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -247,12 +246,8 @@ func TestSessionsAreNotSharedBetweenCallers(t *testing.T) {
 // The documents show how to find the record of a session, with a client that sends no credentials.
 func TestDocumentsNameASessionAsTheProxyDoes(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../../../docs/shared-state.md")
-	if err != nil {
-		t.Skip("outside of the repository there is no documentation")
-	}
 	c := callerOf(httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/chat/completions", nil))
-	assert.Contains(t, string(page), "printf %s "+c.sessionKey("me")+" | sha256sum")
+	assert.Contains(t, document(t, "shared-state.md"), "printf %s "+c.sessionKey("me")+" | sha256sum")
 }
 
 // A client that gives up after a while gets its own turn's answer in time.
