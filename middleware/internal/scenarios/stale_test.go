@@ -2,6 +2,8 @@ package scenarios_test
 
 import (
 	"context"
+	"net/http"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -56,6 +58,42 @@ func TestCancelledUserTurnLeavesOneAttempt(t *testing.T) {
 			})
 		})
 	}
+}
+
+// endedCtx has ended once its flag is set, but what waits for its end has not noticed.
+type endedCtx struct {
+	context.Context
+
+	ended atomic.Bool
+}
+
+func (c *endedCtx) Err() error {
+	if c.ended.Load() {
+		return context.Canceled
+	}
+	return c.Context.Err()
+}
+
+// A claim is released at the end of the ctx or of the request, whatever comes first. Both
+// use the attempt up: here the request ends first.
+func TestCancelledContinuationUsesItsAttempt(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.New(t, m, scenario.TwoTodos())
+		ctx := &endedCtx{Context: s.Ctx}
+		base := s.Transport.Base
+		s.Transport.Base = scenario.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
+			if _, continued := continuation.FromContext(r.Context()); continued {
+				ctx.ended.Store(true)
+				return nil, ctx.Err()
+			}
+			return base.RoundTrip(r)
+		})
+		s.Server.Append(fakellm.Text("One:"))
+		s.Mode.Call(ctx, s.Client, scenario.Request())
+		require.True(t, ctx.ended.Load())
+		assert.Zero(t, s.Ask(fakellm.Text("One:")).Outcome.Attempts)
+	})
 }
 
 func TestClosedStreamLeavesOneAttempt(t *testing.T) {
