@@ -16,15 +16,15 @@ import (
 // messagesPromises are about the transport with Anthropic's Messages.
 func messagesPromises() []promise {
 	return []promise{
-		{"Messages under anthropic-sdk-go, loopback", "<= 3 % over bare", func(pairs int) result {
+		{"Messages under anthropic-sdk-go, loopback", "<= 4.5 % over bare", func(pairs int) result {
 			server := loopback(messagesTurn(chunks, "tool_use"))
 			defer server.Close()
 			ratio, _ := anthropicPair(server.URL, server.Client().Transport).compare(pairs)
-			return percent(3, ratio)
+			return percent(4.5, ratio)
 		}},
-		{"Messages under anthropic-sdk-go, in memory", "<= 3 % over bare", func(pairs int) result {
+		{"Messages under anthropic-sdk-go, in memory", "<= 4.5 % over bare", func(pairs int) result {
 			ratio, _ := anthropicPair("http://bench", inMemory(messagesTurn(manyChunks, "tool_use"))).compare(pairs)
-			return percent(3, ratio)
+			return percent(4.5, ratio)
 		}},
 		{"Messages: relay with nothing to do, per event", "<= 0.12 chunks", func(pairs int) result {
 			body := inMemory(messagesTurn(relayedEvents, "tool_use"))

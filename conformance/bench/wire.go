@@ -11,15 +11,15 @@ import (
 // wirePromises are about the transport.
 func wirePromises() []promise {
 	return []promise{
-		{"transport under go-openai, loopback", "<= 3 % over bare", func(pairs int) result {
+		{"transport under go-openai, loopback", "<= 4 % over bare", func(pairs int) result {
 			server := loopback(nothingToDo())
 			defer server.Close()
 			ratio, _ := wireOpeners(server.URL, server.Client().Transport).read().compare(pairs)
-			return percent(3, ratio)
+			return percent(4, ratio)
 		}},
-		{"transport under go-openai, in memory", "<= 3 % over bare", func(pairs int) result {
+		{"transport under go-openai, in memory", "<= 4 % over bare", func(pairs int) result {
 			ratio, _ := wireOpeners("http://bench", long(event)).read().compare(pairs)
-			return percent(3, ratio)
+			return percent(4, ratio)
 		}},
 		{"relay with nothing to do, per event", "<= 0.12 chunks", func(pairs int) result {
 			body := inMemory(turn(relayedEvents, "tool_calls"))
