@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -129,6 +130,24 @@ func (l *lateHeaders) send() {
 	for _, w := range waiting {
 		go w.sendHeaders() // a client that does not read delays no other
 	}
+}
+
+// quotingBody is the body of an answer whose errors, which are logged, may quote what the
+// upstream has sent.
+type quotingBody struct {
+	io.ReadCloser
+
+	ctx     context.Context //nolint:containedctx // of the request
+	journal *journal
+}
+
+// Read implements [io.Reader].
+func (b quotingBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && err != io.EOF { //nolint:errorlint // as ReverseProxy compares it
+		err = b.journal.withoutSecrets(b.ctx, err)
+	}
+	return n, err
 }
 
 // bufferSize is the size in bytes of the copy buffer of an answer. It is small,

@@ -135,7 +135,7 @@ func (c *Config) Probe(ctx context.Context) string {
 	case hasNoFiles(err):
 		return noFiles
 	case err != nil:
-		hidden := (&secrets{upstream: c.Upstream}).hide(err.Error())
+		hidden := short((&secrets{upstream: c.Upstream}).hide(err.Error()), maxText)
 		if errors.Is(err, context.DeadlineExceeded) {
 			hidden = fmt.Sprintf("no answer within %v", probeTime)
 		}

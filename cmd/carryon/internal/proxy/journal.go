@@ -275,6 +275,21 @@ func (j *journal) failure(e middleware.Failed) (text, quoted string) {
 	return "the " + string(e.Op) + " failed: " + text, quoted
 }
 
+// withoutSecrets returns an error of the upstream as it may be logged: it may quote what
+// the upstream has sent, which may be long and contain the secrets of ctx's request.
+func (j *journal) withoutSecrets(ctx context.Context, err error) error {
+	e, ok := ctx.Value(entryKey{}).(*entry)
+	if !ok {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if text := err.Error(); e.secrets != nil && text != e.quote("", text) {
+		return errors.New(e.quote("", text))
+	}
+	return err
+}
+
 // text returns part, or "" if the page must not show texts.
 func (j *journal) text(part string) string {
 	if !j.config.Content {

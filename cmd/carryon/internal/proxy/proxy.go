@@ -239,6 +239,9 @@ func (p *Proxy) answered(r *http.Response) error {
 		p.logger.WarnContext(r.Request.Context(), "a WebSocket passes carryon unread", slog.String("path", r.Request.URL.Path))
 	}
 	closeUnread(r.Request.Context(), r.Header)
+	if r.StatusCode != http.StatusSwitchingProtocols { // whose body is also written to
+		r.Body = quotingBody{r.Body, r.Request.Context(), p.journal}
+	}
 	if len(p.config.CORS) > 0 { // the proxy sets these, and browsers refuse duplicates
 		for name := range r.Header {
 			if strings.HasPrefix(name, "Access-Control-") {
@@ -264,6 +267,7 @@ func (p *Proxy) unanswered(w http.ResponseWriter, r *http.Request, err error) {
 		panic(http.ErrAbortHandler) // the client has left
 	}
 	p.hints.unanswered(r, err)
+	err = p.journal.withoutSecrets(r.Context(), err)
 	p.logger.WarnContext(r.Context(), "no answer from the upstream", slog.Any("error", err))
 	p.journal.answered(r, http.StatusBadGateway)
 	refuse(w, r, http.StatusBadGateway, fmt.Sprintf("no answer from %s://%s: %v", r.URL.Scheme, r.URL.Host, err))

@@ -2,8 +2,10 @@ package proxy
 
 import (
 	"encoding/base64"
+	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -80,5 +82,37 @@ func TestQuotedKeysAreNotOnThePage(t *testing.T) {
 		if place == "JSON" {
 			assert.Contains(t, text, "Bad key: [key] [key] [key] [key] [key]", place)
 		}
+	}
+}
+
+// Go quotes an answer that is no HTTP in its errors, however long it is.
+func TestAnswersThatAreNoHTTPAreNotQuoted(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]string{
+		"status":            "HTTP/1.1 KEY OK\r\n\r\n",
+		"header":            "HTTP/1.1 200 OK\r\nKEY\r\n\r\n",
+		"length":            "HTTP/1.1 200 OK\r\nContent-Length: KEY\r\n\r\n",
+		"transfer encoding": "HTTP/1.1 200 OK\r\nTransfer-Encoding: KEY\r\n\r\n",
+		"trailer":           "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nKEY\r\n\r\n",
+		"long":              "HTTP/1.1 " + strings.Repeat("\x1b[31m", 1e5) + "\r\n\r\n",
+	} {
+		both(t, func(t *testing.T, stream bool) {
+			s := sceneOf(t, func(w http.ResponseWriter, r *http.Request) {
+				conn, _, err := http.NewResponseController(w).Hijack()
+				if err != nil {
+					return
+				}
+				defer conn.Close()
+				key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+				_, _ = io.WriteString(conn, strings.ReplaceAll(answer, "KEY", key)) // the proxy may have enough
+			})
+			got := s.send(post(t, s.base, conversation{stream: stream}))
+			s.served.wait()
+			assert.Contains(t, s.logs.String(), "level=WARN", name)
+			for _, text := range []string{got.body, s.logs.String()} {
+				assert.NotContains(t, text, "sk-secret-key", name)
+				assert.Less(t, len(text), 4<<10, name)
+			}
+		})
 	}
 }
