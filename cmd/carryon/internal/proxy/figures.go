@@ -170,14 +170,14 @@ func (f *figures) dropOldest(used string) {
 	delete(f.Sessions, oldest)
 }
 
-// merge adds other figures, which are of a later time.
-func (f *figures) merge(later *figures) {
+// merge adds other figures, which are of a later time, now.
+func (f *figures) merge(later *figures, now time.Time) {
 	if f.Began.IsZero() || later.Began.Before(f.Began) && !later.Began.IsZero() {
 		f.Began = later.Began
 	}
 	f.Counts = f.Counts.plus(later.Counts)
 	f.Worth = f.Worth.Plus(later.Worth)
-	f.Chart.merge(&later.Chart)
+	f.Chart.merge(&later.Chart, now)
 	f.Gone.merge(&later.Gone)
 	if f.Sessions == nil {
 		f.Sessions = make(map[string]sessionFigures, len(later.Sessions))
@@ -253,19 +253,25 @@ func (s scale) prune(now int64) {
 	}
 }
 
-// merge adds another chart.
-func (c *chart) merge(other *chart) {
+// maxSkew is how far the clocks of machines that share a chart may lie apart.
+const maxSkew = 5 * time.Minute
+
+// merge adds another chart. What is later than now comes from a clock that was wrong, and
+// would make everything else too old.
+func (c *chart) merge(other *chart, now time.Time) {
 	theirs := other.scales()
 	for i, s := range c.scales() {
 		if *s.bars == nil {
 			*s.bars = make(bars)
 		}
-		newest := int64(0)
 		for number, one := range *theirs[i].bars {
 			(*s.bars)[number] = (*s.bars)[number].plus(one)
 		}
+		newest, latest := int64(0), now.Add(maxSkew).Unix()/int64(s.span/time.Second)
 		for number := range *s.bars {
-			newest = max(newest, number)
+			if number <= latest {
+				newest = max(newest, number)
+			}
 		}
 		s.prune(newest)
 	}

@@ -82,7 +82,7 @@ func TestFiguresAreMerged(t *testing.T) {
 		})
 	}
 	b.takeSession("two", talked(0.5, true, noon, 0, 0))
-	a.merge(b)
+	a.merge(b, noon)
 	assert.Equal(t, noon.Add(-time.Hour), a.Began)
 	assert.Equal(t, 2, a.Counts.Requests)
 	assert.Equal(t, 4, a.Worth.Resumed)
@@ -179,6 +179,24 @@ func TestClockThatJumps(t *testing.T) {
 	assert.Len(t, c.Days, 1)
 	c.add(noon.Add(1e6*time.Hour), bar{})
 	assert.Len(t, c.Days, 1)
+}
+
+// What somebody has kept while a clock was wrong does not push out what comes later.
+func TestChartOfAClockThatWasWrong(t *testing.T) {
+	t.Parallel()
+	kept := newChart()
+	kept.add(noon, bar{Requests: 1})
+	wrong := newChart()
+	wrong.add(noon.Add(1e6*time.Hour), bar{Requests: 1})
+	kept.merge(&wrong, noon)
+	for i := range 3 {
+		later, now := newChart(), noon.Add(time.Duration(i)*time.Minute)
+		later.add(now.Add(maxSkew), bar{Requests: 1}) // by a clock that is a little ahead
+		kept.merge(&later, now)
+	}
+	assert.Len(t, kept.Minutes, 4)
+	assert.Len(t, kept.Quarters, 1)
+	assert.Equal(t, bars{noon.Unix() / 86400: {Requests: 4}}, kept.Days)
 }
 
 func TestChartKeepsSoMuch(t *testing.T) {

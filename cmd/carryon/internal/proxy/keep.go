@@ -100,8 +100,8 @@ func (k *keeper) keep(ctx context.Context) error {
 	defer cancel()
 	fresh := k.journal.takeUnkept()
 	var kept figures
-	err := k.table.Update(ctx, "proxy", func(_ time.Time, before figures) (figures, time.Duration, error) {
-		before.merge(fresh)
+	err := k.table.Update(ctx, "proxy", func(now time.Time, before figures) (figures, time.Duration, error) {
+		before.merge(fresh, now)
 		kept = before
 		return before, keepFor, nil
 	})
@@ -140,7 +140,7 @@ func (j *journal) takeUnkept() *figures {
 func (j *journal) returnUnkept(fresh *figures) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	fresh.merge(j.unkept)
+	fresh.merge(j.unkept, j.config.now())
 	j.unkept, j.changed = fresh, true
 }
 
@@ -150,7 +150,7 @@ func (j *journal) adopt(kept *figures) {
 	defer j.mu.Unlock()
 	before := j.total
 	j.total = kept
-	j.total.merge(j.unkept)
+	j.total.merge(j.unkept, j.config.now())
 	j.revision++
 	for id, c := range j.total.Sessions {
 		if known := before.Sessions[id]; known.Requests == c.Requests {
