@@ -276,21 +276,6 @@ func (l *List) starts(body []byte) (all []uint32) {
 	return all
 }
 
-// Backward yields a Scanner at each element, the last one first. It yields none if the body cannot be read.
-func (l *List) Backward(b Body) iter.Seq[rawjson.Scanner] {
-	return func(yield func(rawjson.Scanner) bool) {
-		body, err := b.Bytes()
-		if err != nil {
-			return
-		}
-		for _, at := range slices.Backward(l.starts(body)) {
-			if !yield(rawjson.From(body, int(at))) {
-				return
-			}
-		}
-	}
-}
-
 // Attachable returns the function of that name in [adapter.Request]. read reads an element.
 func (l *List) Attachable(b Body, read func(element rawjson.Scanner) (text string, ok bool)) func(int) (string, bool) {
 	var body []byte
@@ -321,9 +306,31 @@ func (l *List) Append(e *rawjson.Edits, s *rawjson.Scanner, elements ...[]byte) 
 	e.AppendAfter(s, int(starts[len(starts)-1]), elements...)
 }
 
-// PassUser passes a message of the user to a walk. Its content is a string or a list of parts, for which textOf returns
-// the text. A string is not copied: long histories hold many, and few are more than looked at.
-func PassUser(w *adapter.HistoryWalk, content []byte, textOf func(parts []byte) string) bool {
+// Walk is a walk through a list of messages, from the last one, that yields what [adapter.Request].History does.
+type Walk struct {
+	adapter.HistoryWalk
+
+	Results adapter.ToolResults[[]byte] // of calls that are still to come
+}
+
+// Walk yields the entries of a request's history, or none if the body cannot be read. pass passes an element to the walk,
+// and reports whether it goes on.
+func (l *List) Walk(b Body, yield func(adapter.Entry) bool, pass func(w *Walk, element rawjson.Scanner) bool) {
+	body, err := b.Bytes()
+	if err != nil {
+		return
+	}
+	w := Walk{HistoryWalk: adapter.HistoryWalk{Yield: yield}}
+	for _, at := range slices.Backward(l.starts(body)) {
+		if !pass(&w, rawjson.From(body, int(at))) {
+			return
+		}
+	}
+}
+
+// PassUser passes a message of the user. Its content is a string or a list of parts, for which textOf returns the text.
+// A string is not copied: long histories hold many, and few are more than looked at.
+func (w *Walk) PassUser(content []byte, textOf func(parts []byte) string) bool {
 	if rawjson.IsString(content) {
 		return w.User(rawjson.TextView(content), nil)
 	}

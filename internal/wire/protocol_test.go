@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -45,6 +46,15 @@ func readList(b body) *wire.List {
 	return &list
 }
 
+// walk returns the elements that a walk through the list passes.
+func walk(list *wire.List, b body) (elements []string) {
+	list.Walk(b, nil, func(_ *wire.Walk, s rawjson.Scanner) bool {
+		elements = append(elements, string(s.Raw()))
+		return true
+	})
+	return elements
+}
+
 // lengths are those of short lists, of long ones, and of those that are too long to be remembered.
 var lengths = []int{0, 1, 31, 32, 33, 500, 1<<16 - 1, 1 << 16, 1<<16 + 1}
 
@@ -52,16 +62,20 @@ func TestListIsReadBackward(t *testing.T) {
 	t.Parallel()
 	for _, n := range lengths {
 		b, list := listOf(n)
-		next := n - 1
-		for s := range list.Backward(b) {
-			if got := string(s.Raw()); got != strconv.Itoa(next) {
-				assert.Equal(t, strconv.Itoa(next), got, "of %d", n)
-				break
-			}
-			next--
+		var want []string
+		for i := range n {
+			want = append(want, strconv.Itoa(n-1-i))
 		}
-		assert.Equal(t, -1, next, "of %d", n)
+		assert.True(t, slices.Equal(want, walk(list, b)), "of %d", n) // the difference may be long
 	}
+}
+
+func TestWalkEndsEarly(t *testing.T) {
+	t.Parallel()
+	b, list := listOf(100)
+	passed := 0
+	list.Walk(b, nil, func(*wire.Walk, rawjson.Scanner) bool { passed++; return passed < 3 })
+	assert.Equal(t, 3, passed)
 }
 
 func TestElementsOfAListAreAttachable(t *testing.T) {
@@ -101,11 +115,7 @@ func TestListIsWhereTheLastOneIs(t *testing.T) {
 	t.Parallel()
 	long, _ := listOf(100)
 	b := body(strings.TrimSuffix(string(long), "}") + `, "list": [7]}`)
-	var got []string
-	for s := range readList(b).Backward(b) {
-		got = append(got, string(s.Raw()))
-	}
-	assert.Equal(t, []string{"7"}, got)
+	assert.Equal(t, []string{"7"}, walk(readList(b), b))
 }
 
 func TestStringIsAListOfItself(t *testing.T) {
@@ -124,12 +134,8 @@ func TestStringIsAListOfItself(t *testing.T) {
 func TestListIsEmptyWhereThereIsNone(t *testing.T) {
 	t.Parallel()
 	missing, long := readList(body(`{"other": 1}`)), readList(func() body { b, _ := listOf(100); return b }())
-	for s := range missing.Backward(body(`{"other": 1}`)) {
-		assert.Fail(t, "no list", "%s", s.Raw())
-	}
-	for s := range long.Backward(body("")) { // its request is gone
-		assert.Fail(t, "no body", "%s", s.Raw())
-	}
+	assert.Empty(t, walk(missing, body(`{"other": 1}`)))
+	assert.Empty(t, walk(long, body("")), "its request is gone")
 	_, ok := long.Attachable(body(""), func(rawjson.Scanner) (string, bool) { return "", true })(0)
 	assert.False(t, ok)
 }

@@ -357,33 +357,22 @@ func (r *request) ToolNames(yield func(string) bool) {
 
 // history yields the entries of the messages, newest first, each call with its result.
 func (r *request) history(yield func(adapter.Entry) bool) {
-	w := walk{HistoryWalk: adapter.HistoryWalk{Yield: yield}}
-	for s := range r.messages.Backward(r.source) {
-		if m := readMessage(&s); !w.pass(&m) {
-			return
-		}
-	}
+	r.messages.Walk(r.source, yield, pass)
 }
 
-// walk is a walk through the messages of a request, from the last one.
-type walk struct {
-	adapter.HistoryWalk
-
-	results adapter.ToolResults[[]byte]
-}
-
-// pass passes a message, and reports whether the walk goes on.
-func (w *walk) pass(m *message) bool {
+// pass passes the message that is next in s to a walk.
+func pass(w *wire.Walk, s rawjson.Scanner) bool {
+	m := readMessage(&s)
 	switch string(m.role) {
 	case `"user"`:
-		return wire.PassUser(&w.HistoryWalk, m.content, identityOf)
+		return w.PassUser(m.content, identityOf)
 	case `"system"`, `"developer"`:
 		return w.Text(contentOf(m.content))
 	case `"tool"`:
-		w.results.Add(rawjson.TextOf(m.callID), m.content)
+		w.Results.Add(rawjson.TextOf(m.callID), m.content)
 	}
 	for _, call := range slices.Backward(rawjson.Elements(m.calls)) {
-		if !w.Call(callOf(call, &w.results)) {
+		if !w.Call(callOf(call, &w.Results)) {
 			return false
 		}
 	}

@@ -470,29 +470,18 @@ func allowTool(s *rawjson.Scanner, name string) (e rawjson.Edits) {
 
 // history yields the entries of the contents, newest first, each call with its result.
 func (r *request) history(yield func(adapter.Entry) bool) {
-	w := walk{HistoryWalk: adapter.HistoryWalk{Yield: yield}}
-	for s := range r.contents.Backward(r.source) {
-		if m := readContent(&s); !w.pass(&m) {
-			return
-		}
-	}
+	r.contents.Walk(r.source, yield, pass)
 }
 
-// walk is a walk through the contents of a request, from the last one.
-type walk struct {
-	adapter.HistoryWalk
-
-	results adapter.ToolResults[[]byte]
-}
-
-// pass passes a content, and reports whether the walk goes on.
-func (w *walk) pass(m *content) bool {
+// pass passes the content that is next in s to a walk.
+func pass(w *wire.Walk, s rawjson.Scanner) bool {
+	m := readContent(&s)
 	if m.role == roleUser && !m.result {
 		text := wordsOf(m.parts)
 		return wire.IsNudge(text) || w.User(text, wire.TextsIn(m.parts))
 	}
 	for _, part := range slices.Backward(rawjson.Elements(m.parts)) {
-		if !w.passPart(m.role, part) {
+		if !passPart(w, m.role, part) {
 			return false
 		}
 	}
@@ -501,12 +490,12 @@ func (w *walk) pass(m *content) bool {
 
 // passPart passes a part of a content that the user has not written. Programs put their
 // own texts beside the results of calls, too.
-func (w *walk) passPart(role string, part []byte) bool {
+func passPart(w *wire.Walk, role string, part []byte) bool {
 	if result := member(part, "functionResponse"); result != nil {
-		w.results.Add(keyOf(result), result)
+		w.Results.Add(keyOf(result), result)
 	}
 	if call := member(part, "functionCall"); call != nil {
-		return w.Call(callOf(call, &w.results))
+		return w.Call(callOf(call, &w.Results))
 	}
 	text := rawjson.Member(part, "text")
 	return role == roleModel || !rawjson.IsString(text) || w.Text(rawjson.TextOf(text))

@@ -457,31 +457,20 @@ func addTexts(e *rawjson.Edits, s *rawjson.Scanner, texts []string) {
 
 // history yields the entries of the messages, newest first, each call with its result.
 func (r *request) history(yield func(adapter.Entry) bool) {
-	w := walk{HistoryWalk: adapter.HistoryWalk{Yield: yield}}
-	for s := range r.messages.Backward(r.source) {
-		if m := readMessage(&s); !w.pass(&m) {
-			return
-		}
-	}
+	r.messages.Walk(r.source, yield, pass)
 }
 
-// walk is a walk through the messages of a request, from the last one.
-type walk struct {
-	adapter.HistoryWalk
-
-	results adapter.ToolResults[[]byte]
-}
-
-// pass passes a message, and reports whether the walk goes on.
-func (w *walk) pass(m *message) bool {
+// pass passes the message that is next in s to a walk.
+func pass(w *wire.Walk, s rawjson.Scanner) bool {
+	m := readMessage(&s)
 	switch {
 	case m.role == roleUser && !m.has.result:
-		return wire.PassUser(&w.HistoryWalk, m.content, wordsOf)
+		return w.PassUser(m.content, wordsOf)
 	case rawjson.IsString(m.content):
 		return m.role != roleSystem || w.Text(rawjson.TextOf(m.content))
 	}
 	for _, block := range slices.Backward(rawjson.Elements(m.content)) {
-		if !w.passBlock(m.role, block) {
+		if !passBlock(w, m.role, block) {
 			return false
 		}
 	}
@@ -490,14 +479,14 @@ func (w *walk) pass(m *message) bool {
 
 // passBlock passes a block of a message that the user has not written. Agents put their
 // own texts beside the results of tools, too.
-func (w *walk) passBlock(role string, block []byte) bool {
+func passBlock(w *wire.Walk, role string, block []byte) bool {
 	switch rawjson.TextOf(rawjson.Member(block, "type")) {
 	case typeToolResult:
-		w.results.Add(rawjson.TextOf(rawjson.Member(block, "tool_use_id")), block)
+		w.Results.Add(rawjson.TextOf(rawjson.Member(block, "tool_use_id")), block)
 	case typeText:
 		return role == roleAssistant || w.Text(rawjson.TextOf(rawjson.Member(block, "text")))
 	case typeToolUse:
-		return w.Call(callOf(block, &w.results))
+		return w.Call(callOf(block, &w.Results))
 	}
 	return true
 }

@@ -315,52 +315,44 @@ func identityOf(content []byte) string {
 
 // history yields the entries of the input, newest first, each call with its result.
 func (r *request) history(yield func(adapter.Entry) bool) {
-	w := walk{HistoryWalk: adapter.HistoryWalk{Yield: yield}}
-	for s := range r.input.Backward(r.source) {
-		if item := readItem(&s); !w.pass(&item) {
-			return
-		}
-	}
+	r.input.Walk(r.source, yield, pass)
 }
 
-// walk is a walk through the items of an input, from the last one.
-type walk struct {
-	adapter.HistoryWalk
-
-	results, notices adapter.ToolResults[[]byte]
-}
-
-// pass passes an item, and reports whether the walk goes on.
-func (w *walk) pass(item *fields) bool {
+// pass passes the item that is next in s to a walk.
+func pass(w *wire.Walk, s rawjson.Scanner) bool {
+	item := readItem(&s)
 	switch string(item.role) {
 	case `"user"`:
-		return wire.PassUser(&w.HistoryWalk, item.content, identityOf)
+		return w.PassUser(item.content, identityOf)
 	case `"system"`, `"developer"`:
 		return w.Text(contentOf(item.content))
 	}
 	switch {
 	case item.typeName == "function_call" || item.typeName == "custom_tool_call":
-		return w.Call(w.callOf(item))
+		return w.Call(callOf(&item, &w.Results))
 	case item.typeName == "custom_tool_call_output" && item.name != nil: // a script has sent it while it ran
-		w.notices.Add(rawjson.TextOf(item.callID), item.output)
+		w.Results.Add(noticeKey(rawjson.TextOf(item.callID)), item.output)
 	case strings.HasSuffix(item.typeName, "_output"):
-		w.results.Add(rawjson.TextOf(item.callID), item.output)
+		w.Results.Add(rawjson.TextOf(item.callID), item.output)
 	}
 	return true
 }
 
 // callOf returns a tool call with its result, or else with its newest notice.
-func (w *walk) callOf(item *fields) todo.Call {
+func callOf(item *fields, results *adapter.ToolResults[[]byte]) todo.Call {
 	c := todo.Call{ID: rawjson.TextOf(item.callID), Name: rawjson.TextOf(item.name), Arguments: wire.TextOrJSON(item.arguments)}
-	output, answered := w.results.Take(c.ID)
+	output, answered := results.Take(c.ID)
 	if !answered {
-		output, answered = w.notices.Take(c.ID)
+		output, answered = results.Take(noticeKey(c.ID))
 	}
 	if answered {
 		c.Answered, c.Result = true, contentOf(output)
 	}
 	return c
 }
+
+// noticeKey returns the key of the notices of a call. No id looks like it.
+func noticeKey(id string) string { return "\x00" + id }
 
 // contentOf returns the text of a content, which is a string or a list of parts.
 func contentOf(raw []byte) string {
