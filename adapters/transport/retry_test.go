@@ -39,11 +39,7 @@ func broken(part string, end error) io.Reader {
 // replay answers one request after the other with a stream.
 func replay(t *testing.T, path, body string, answers ...io.Reader) (shown string, sent int, outcome middleware.Outcome) {
 	t.Helper()
-	base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		sent++
-		require.LessOrEqual(t, sent, len(answers))
-		return wiretest.Streamed(r, io.NopCloser(answers[sent-1])), r.Body.Close()
-	})
+	base := &wiretest.Replay{Answers: answers}
 	ctx, outcomes := middleware.Capture(t.Context())
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://model.test/v1"+path, strings.NewReader(body))
 	require.NoError(t, err)
@@ -54,9 +50,8 @@ func replay(t *testing.T, path, body string, answers ...io.Reader) (shown string
 	require.NoError(t, response.Body.Close())
 	if err != nil { // half a call
 		require.Contains(t, string(got), "edit_file")
-		return string(got), sent, outcomes.Last()
 	}
-	return string(got), sent, outcomes.Last()
+	return string(got), base.Asked, outcomes.Last()
 }
 
 // A continuation whose connection fails is sent once more if nothing of it was

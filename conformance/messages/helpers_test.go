@@ -11,27 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapters/transport"
-	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
-	"github.com/carryon-go/carryon/todo"
 )
 
-const (
-	plan    = "Next I will write the parser."
-	blocked = "The grammar file grammar.ebnf is missing"
-	model   = "claude-sonnet-4-5"
-)
-
-var twoTodos = todo.Static(
-	todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress},
-	todo.Todo{ID: "2", Content: "Test the parser", Status: todo.Pending},
-)
-
-func edit() fakellm.Turn { return fakellm.Call("edit_file", `{"path":"parser.go"}`) }
+const model = "claude-sonnet-4-5"
 
 func attempts(n int) *middleware.Middleware {
-	return middleware.New(twoTodos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: n}))
+	return middleware.New(wiretest.TwoTodos, wiretest.Continuations(n))
 }
 
 // client returns a client of the official SDK behind a transport.
@@ -72,17 +60,6 @@ func ask(ctx context.Context, c sdk.Client, p sdk.MessageNewParams, stream bool)
 		}
 	}
 	return m, events.Err()
-}
-
-// inBothWays runs a test for a stream and for a whole answer.
-func inBothWays(t *testing.T, test func(t *testing.T, stream bool)) {
-	t.Helper()
-	for name, stream := range map[string]bool{"stream": true, "unary": false} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			test(t, stream)
-		})
-	}
 }
 
 // shown returns the blocks of a message in a short form.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -29,7 +30,7 @@ func TestListsKeptItemByItem(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBothWays(t, func(t *testing.T, stream bool) {
+			wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
 				server := fakellm.NewServer(t,
 					fakellm.Call("TaskCreate", `{"subject":"`+parser+`"}`).AndCall("TaskCreate", `{"subject":"`+tests+`"}`),
 					fakellm.Call("TaskUpdate", `{"taskId":"1","status":"completed"}`),
@@ -37,7 +38,7 @@ func TestListsKeptItemByItem(t *testing.T) {
 					fakellm.Call("TaskUpdate", `{"taskId":"2","status":"completed"}`),
 					fakellm.Text("Both are done."),
 				)
-				texts, outcomes := runTasks(t, server, test.ids, stream)
+				texts, outcomes := runTasks(t, server, test.ids, w.Stream)
 				assert.Equal(t, []string{"One is done.", "Both are done."}, texts)
 
 				requests := server.Requests()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 )
 
 // langchaingo's own client of Messages, through its HTTP client, streamed and not.
@@ -23,13 +24,13 @@ func TestLangchaingoReadsJoinedAnswers(t *testing.T) {
 		text  string
 		calls []string
 	}{
-		"text":    {[]fakellm.Turn{fakellm.Text(plan), fakellm.Text("Done.")}, plan + "\n\nDone.", nil},
-		"a call":  {[]fakellm.Turn{fakellm.Text(plan), fakellm.Text("Now.").AndCall("edit_file", `{"path":"parser.go"}`)}, plan + "\n\nNow.", []string{`edit_file{"path":"parser.go"}`}},
-		"a pause": {[]fakellm.Turn{fakellm.Text(plan), fakellm.Pause(blocked)}, plan + "\n\nTask paused: " + blocked, nil},
+		"text":    {[]fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Text("Done.")}, wiretest.Plan + "\n\nDone.", nil},
+		"a call":  {[]fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Text("Now.").AndCall("edit_file", `{"path":"parser.go"}`)}, wiretest.Plan + "\n\nNow.", []string{`edit_file{"path":"parser.go"}`}},
+		"a pause": {[]fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Pause(wiretest.Blocked)}, wiretest.Plan + "\n\nTask paused: " + wiretest.Blocked, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBothWays(t, func(t *testing.T, stream bool) {
+			wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
 				server := fakellm.NewServer(t, test.turns...)
 				llm, err := anthropic.New(anthropic.WithToken("none"), anthropic.WithModel(model), anthropic.WithBaseURL(server.URL()),
 					anthropic.WithHTTPClient(&http.Client{Transport: transport.New(http.DefaultTransport, attempts(1))}))
@@ -38,7 +39,7 @@ func TestLangchaingoReadsJoinedAnswers(t *testing.T) {
 					Type: "function", Function: &llms.FunctionDefinition{Name: "edit_file", Parameters: map[string]any{"type": "object"}},
 				}})}
 				var streamed strings.Builder
-				if stream {
+				if w.Stream {
 					options = append(options, llms.WithStreamingFunc(func(_ context.Context, chunk []byte) error {
 						streamed.Write(chunk)
 						return nil
@@ -49,7 +50,7 @@ func TestLangchaingoReadsJoinedAnswers(t *testing.T) {
 				text, calls := contentOf(answer)
 				assert.Equal(t, test.text, text)
 				assert.Equal(t, test.calls, calls)
-				if stream {
+				if w.Stream {
 					assert.True(t, strings.HasPrefix(streamed.String(), test.text), streamed.String())
 				}
 			})

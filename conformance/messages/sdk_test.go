@@ -10,10 +10,11 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// The official SDK reads the joined answer over HTTP, accumulated from a stream and as a whole answer.
+// The official SDK reads the joined answer over HTTP, accumulated from a w.Stream and as a whole answer.
 func TestOfficialSDKReadsJoinedAnswers(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -21,30 +22,30 @@ func TestOfficialSDKReadsJoinedAnswers(t *testing.T) {
 		shown  []string
 		reason sdk.StopReason
 	}{
-		"nothing to continue": {[]fakellm.Turn{edit()}, []string{`edit_file{"path":"parser.go"}`}, "tool_use"},
-		"text":                {[]fakellm.Turn{fakellm.Text(plan), fakellm.Text("Done.")}, []string{plan, "\n\nDone."}, "end_turn"},
+		"nothing to continue": {[]fakellm.Turn{wiretest.Edit()}, []string{`edit_file{"path":"parser.go"}`}, "tool_use"},
+		"text":                {[]fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Text("Done.")}, []string{wiretest.Plan, "\n\nDone."}, "end_turn"},
 		"calls": {
-			[]fakellm.Turn{fakellm.Text(plan), fakellm.Text("Now.").AndCall("edit_file", `{"path":"a"}`).AndCall("edit_file", `{"path":"b"}`)},
-			[]string{plan, "\n\nNow.", `edit_file{"path":"a"}`, `edit_file{"path":"b"}`},
+			[]fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Text("Now.").AndCall("edit_file", `{"path":"a"}`).AndCall("edit_file", `{"path":"b"}`)},
+			[]string{wiretest.Plan, "\n\nNow.", `edit_file{"path":"a"}`, `edit_file{"path":"b"}`},
 			"tool_use",
 		},
 		"thinking": {
-			[]fakellm.Turn{fakellm.Text(plan).Reasoning("Hm. "), edit().Reasoning("So. ")},
-			[]string{"(Hm. )", plan, `edit_file{"path":"parser.go"}`},
+			[]fakellm.Turn{fakellm.Text(wiretest.Plan).Reasoning("Hm. "), wiretest.Edit().Reasoning("So. ")},
+			[]string{"(Hm. )", wiretest.Plan, `edit_file{"path":"parser.go"}`},
 			"tool_use",
 		},
-		"a pause":               {[]fakellm.Turn{fakellm.Text(plan), fakellm.Pause(blocked)}, []string{plan, "\n\nTask paused: " + blocked}, "end_turn"},
-		"a rejected pause":      {[]fakellm.Turn{fakellm.Text(plan), fakellm.Pause("stuck"), edit()}, []string{plan, `edit_file{"path":"parser.go"}`}, "tool_use"},
-		"a refusal":             {slices.Concat([]fakellm.Turn{fakellm.Text(plan)}, slices.Repeat([]fakellm.Turn{fakellm.Text("").Finish("refusal")}, 3)), []string{plan}, "end_turn"},
-		"a failed one":          {slices.Concat([]fakellm.Turn{fakellm.Text(plan)}, slices.Repeat([]fakellm.Turn{fakellm.Status(529, `{"type":"error","error":{"type":"overloaded_error","message":"Later."}}`)}, 3)), []string{plan}, "end_turn"},
-		"what servers vary":     {[]fakellm.Turn{fakellm.Text(plan).With(fakellm.Padded, fakellm.Pings), edit().With(fakellm.Gaps, fakellm.LateUsage)}, []string{plan, `edit_file{"path":"parser.go"}`}, "tool_use"},
-		"thinking that is open": {[]fakellm.Turn{fakellm.Text(plan), edit().Reasoning("So. ").With(fakellm.Unsigned, fakellm.OpenThinking)}, []string{plan, "(So. )", `edit_file{"path":"parser.go"}`}, "tool_use"},
+		"a pause":               {[]fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Pause(wiretest.Blocked)}, []string{wiretest.Plan, "\n\nTask paused: " + wiretest.Blocked}, "end_turn"},
+		"a rejected pause":      {[]fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Pause("stuck"), wiretest.Edit()}, []string{wiretest.Plan, `edit_file{"path":"parser.go"}`}, "tool_use"},
+		"a refusal":             {slices.Concat([]fakellm.Turn{fakellm.Text(wiretest.Plan)}, slices.Repeat([]fakellm.Turn{fakellm.Text("").Finish("refusal")}, 3)), []string{wiretest.Plan}, "end_turn"},
+		"a failed one":          {slices.Concat([]fakellm.Turn{fakellm.Text(wiretest.Plan)}, slices.Repeat([]fakellm.Turn{fakellm.Status(529, `{"type":"error","error":{"type":"overloaded_error","message":"Later."}}`)}, 3)), []string{wiretest.Plan}, "end_turn"},
+		"what servers vary":     {[]fakellm.Turn{fakellm.Text(wiretest.Plan).With(fakellm.Padded, fakellm.Pings), wiretest.Edit().With(fakellm.Gaps, fakellm.LateUsage)}, []string{wiretest.Plan, `edit_file{"path":"parser.go"}`}, "tool_use"},
+		"thinking that is open": {[]fakellm.Turn{fakellm.Text(wiretest.Plan), wiretest.Edit().Reasoning("So. ").With(fakellm.Unsigned, fakellm.OpenThinking)}, []string{wiretest.Plan, "(So. )", `edit_file{"path":"parser.go"}`}, "tool_use"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBothWays(t, func(t *testing.T, stream bool) {
+			wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
 				server := fakellm.NewServer(t, test.turns...)
-				m, err := ask(t.Context(), through(server, attempts(max(1, len(test.turns)-1))), params(), stream)
+				m, err := ask(t.Context(), through(server, attempts(max(1, len(test.turns)-1))), params(), w.Stream)
 				require.NoError(t, err)
 				assert.Equal(t, "msg_1", m.ID)
 				assert.Equal(t, test.shown, shown(m))
@@ -57,9 +58,9 @@ func TestOfficialSDKReadsJoinedAnswers(t *testing.T) {
 
 func TestOfficialSDKReadsUsageAsOfOneAnswer(t *testing.T) {
 	t.Parallel()
-	inBothWays(t, func(t *testing.T, stream bool) {
-		server := fakellm.NewServer(t, fakellm.Text(plan).Usage(100, 20), edit().Usage(140, 30))
-		m, err := ask(t.Context(), through(server, attempts(1)), params(), stream)
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
+		server := fakellm.NewServer(t, fakellm.Text(wiretest.Plan).Usage(100, 20), wiretest.Edit().Usage(140, 30))
+		m, err := ask(t.Context(), through(server, attempts(1)), params(), w.Stream)
 		require.NoError(t, err)
 		assert.Equal(t, [2]int64{100, 50}, usageOf(m))
 	})
@@ -69,9 +70,9 @@ func TestOfficialSDKReadsUsageAsOfOneAnswer(t *testing.T) {
 func TestOfficialSDKSeesThatACallWasCut(t *testing.T) {
 	t.Parallel()
 	for name, broken := range map[string]fakellm.Turn{
-		"cut": edit().CutAfter(4), "ended": edit().EndAfter(4), "reported": edit().ErrorAfter(4, "overloaded"),
+		"cut": wiretest.Edit().CutAfter(4), "ended": wiretest.Edit().EndAfter(4), "reported": wiretest.Edit().ErrorAfter(4, "overloaded"),
 	} {
-		server := fakellm.NewServer(t, fakellm.Text(plan), broken)
+		server := fakellm.NewServer(t, fakellm.Text(wiretest.Plan), broken)
 		_, err := ask(t.Context(), through(server, attempts(1)), params(), true)
 		require.Error(t, err, name)
 	}
@@ -80,17 +81,17 @@ func TestOfficialSDKSeesThatACallWasCut(t *testing.T) {
 // A tool loop as programs write it: the answers go into the history unchanged, with the results of their calls.
 func TestOfficialSDKInALoop(t *testing.T) {
 	t.Parallel()
-	inBothWays(t, func(t *testing.T, stream bool) {
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
 		server := fakellm.NewServer(t,
-			edit(),
-			fakellm.Text("The parser is next."), edit(),
-			fakellm.Text("Nearly done."), fakellm.Pause(blocked))
+			wiretest.Edit(),
+			fakellm.Text("The parser is next."), wiretest.Edit(),
+			fakellm.Text("Nearly done."), fakellm.Pause(wiretest.Blocked))
 		c := through(server, attempts(1))
 		ctx, outcomes := middleware.Capture(continuation.WithSession(t.Context(), "loop"))
 		var history []sdk.MessageParam
 		last := ""
 		for calls := true; calls; {
-			m, err := ask(ctx, c, params(history...), stream)
+			m, err := ask(ctx, c, params(history...), w.Stream)
 			require.NoError(t, err)
 			history = append(history, m.ToParam())
 			var results []sdk.ContentBlockParamUnion
@@ -105,7 +106,7 @@ func TestOfficialSDKInALoop(t *testing.T) {
 				history = append(history, sdk.NewUserMessage(results...))
 			}
 		}
-		assert.Equal(t, "\n\nTask paused: "+blocked, last)
+		assert.Equal(t, "\n\nTask paused: "+wiretest.Blocked, last)
 		assert.Len(t, outcomes.All(), 3)
 		assert.Equal(t, continuation.ReasonPaused, outcomes.Last().Reason)
 	})

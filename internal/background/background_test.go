@@ -13,6 +13,7 @@ import (
 
 	"github.com/carryon-go/carryon/internal/background"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/chatcompletions"
 	"github.com/carryon-go/carryon/internal/wire/messages"
@@ -79,11 +80,6 @@ func report(id, status string) string {
 	return "<task-notification>\n<task-id>" + id + "</task-id>\n<tool-use-id>toolu_of_" + id + "</tool-use-id>\n<output-file>/tmp/" + id +
 		".output</output-file>\n<status>" + status + "</status>\n<summary>It has ended.</summary>\n<result>Nothing is completed.</result>\n</task-notification>"
 }
-
-// body is the body of a request.
-type body string
-
-func (b body) Bytes() ([]byte, error) { return []byte(b), nil }
 
 func quote(tb testing.TB, text string) string {
 	tb.Helper()
@@ -182,7 +178,7 @@ func read(t *testing.T, steps []step, check func(t *testing.T, work background.W
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text := p.render(t, steps)
-			facts, _, ok := p.Parse(nil, []byte(text), body(text))
+			facts, _, ok := p.Parse(nil, []byte(text), wiretest.Body(text))
 			require.True(t, ok)
 			check(t, background.Read(facts.History))
 		})
@@ -344,7 +340,7 @@ func TestMessagesOfTheUserAreCounted(t *testing.T) {
 	} {
 		for protocol, p := range protocols {
 			request := p.render(t, []step{user("Go."), agent("1"), c.message})
-			facts, _, ok := p.Parse(nil, []byte(request), body(request))
+			facts, _, ok := p.Parse(nil, []byte(request), wiretest.Body(request))
 			require.True(t, ok)
 			assert.Equal(t, c.users, facts.Users, "%s in %s", name, protocol)
 			for e := range facts.History {
@@ -501,7 +497,7 @@ func BenchmarkReadIsLinear(b *testing.B) {
 			conversation := protocols["Messages"].render(b, []step{
 				user("Go."), agent("1"), call("c", "Read", "", text), call("d", "Bash", "", "ok\n"+banner+wrapped), beside(text), user(text), system(wrapped),
 			})
-			facts, _, ok := messages.Protocol{}.Parse(nil, []byte(conversation), body(conversation))
+			facts, _, ok := messages.Protocol{}.Parse(nil, []byte(conversation), wiretest.Body(conversation))
 			require.True(b, ok)
 			entries := slices.Collect(facts.History)
 			return func() { background.Read(slices.Values(entries)) }
@@ -522,7 +518,7 @@ func FuzzRead(f *testing.F) {
 			request := p.render(t, []step{
 				user("Go."), agent("1"), call("c", "Bash", "", text), call("d", "SendMessage", `"to":`+quote(t, text), text), beside(text), user(text), system(text),
 			})
-			facts, _, ok := p.Parse(nil, []byte(request), body(request))
+			facts, _, ok := p.Parse(nil, []byte(request), wiretest.Body(request))
 			require.True(t, ok)
 			work := background.Read(facts.History)
 			assert.LessOrEqual(t, work.Awaited, 4)
@@ -539,7 +535,7 @@ func BenchmarkRead(b *testing.B) {
 	for name, p := range protocols {
 		b.Run(name, func(b *testing.B) {
 			request := p.render(b, steps)
-			facts, _, ok := p.Parse(nil, []byte(request), body(request))
+			facts, _, ok := p.Parse(nil, []byte(request), wiretest.Body(request))
 			require.True(b, ok)
 			b.ReportAllocs()
 			for b.Loop() {

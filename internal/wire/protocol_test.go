@@ -1,7 +1,6 @@
 package wire_test
 
 import (
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,30 +9,21 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/internal/wire"
 )
 
-// body is a request's body that can be read, or not.
-type body string
-
-func (b body) Bytes() ([]byte, error) {
-	if b == "" {
-		return nil, errors.New("gone")
-	}
-	return []byte(b), nil
-}
-
 // listOf returns a body with a list of so many numbers, and its List. Another value stands before it.
-func listOf(n int) (body, *wire.List) {
+func listOf(n int) (wiretest.Body, *wire.List) {
 	numbers := make([]string, n)
 	for i := range numbers {
 		numbers[i] = strconv.Itoa(i)
 	}
-	b := body(`{"other": ["x"], "list": [ ` + strings.Join(numbers, " ,\n") + ` ] }`)
+	b := wiretest.Body(`{"other": ["x"], "list": [ ` + strings.Join(numbers, " ,\n") + ` ] }`)
 	return b, readList(b)
 }
 
-func readList(b body) *wire.List {
+func readList(b wiretest.Body) *wire.List {
 	var list wire.List
 	s := rawjson.Over([]byte(b))
 	for name := range s.Members() {
@@ -47,7 +37,7 @@ func readList(b body) *wire.List {
 }
 
 // walk returns the elements that a walk through the list passes.
-func walk(list *wire.List, b body) (elements []string) {
+func walk(list *wire.List, b wiretest.Body) (elements []string) {
 	list.Walk(b, nil, func(_ *wire.Walk, s rawjson.Scanner) bool {
 		elements = append(elements, string(s.Raw()))
 		return true
@@ -114,13 +104,13 @@ func TestElementsAreAppendedToAList(t *testing.T) {
 func TestListIsWhereTheLastOneIs(t *testing.T) {
 	t.Parallel()
 	long, _ := listOf(100)
-	b := body(strings.TrimSuffix(string(long), "}") + `, "list": [7]}`)
+	b := wiretest.Body(strings.TrimSuffix(string(long), "}") + `, "list": [7]}`)
 	assert.Equal(t, []string{"7"}, walk(readList(b), b))
 }
 
 func TestStringIsAListOfItself(t *testing.T) {
 	t.Parallel()
-	b := body(`{"input": "hello"}`)
+	b := wiretest.Body(`{"input": "hello"}`)
 	var list wire.List
 	s := rawjson.Over([]byte(b))
 	for range s.Members() {
@@ -133,9 +123,9 @@ func TestStringIsAListOfItself(t *testing.T) {
 
 func TestListIsEmptyWhereThereIsNone(t *testing.T) {
 	t.Parallel()
-	missing, long := readList(body(`{"other": 1}`)), readList(func() body { b, _ := listOf(100); return b }())
-	assert.Empty(t, walk(missing, body(`{"other": 1}`)))
-	assert.Empty(t, walk(long, body("")), "its request is gone")
-	_, ok := long.Attachable(body(""), func(rawjson.Scanner) (string, bool) { return "", true })(0)
+	missing, long := readList(wiretest.Body(`{"other": 1}`)), readList(func() wiretest.Body { b, _ := listOf(100); return b }())
+	assert.Empty(t, walk(missing, wiretest.Body(`{"other": 1}`)))
+	assert.Empty(t, walk(long, wiretest.Body("")), "its request is gone")
+	_, ok := long.Attachable(wiretest.Body(""), func(rawjson.Scanner) (string, bool) { return "", true })(0)
 	assert.False(t, ok)
 }

@@ -3,6 +3,7 @@ package wiretest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"io"
 	"net/http"
@@ -240,6 +241,53 @@ type RoundTrip func(*http.Request) (*http.Response, error)
 
 // RoundTrip implements [http.RoundTripper].
 func (f RoundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// Body is a [wire.Body] that is there until it is "".
+type Body string
+
+// Bytes implements [wire.Body].
+func (b Body) Bytes() ([]byte, error) {
+	if b == "" {
+		return nil, errors.New("the body is gone")
+	}
+	return []byte(b), nil
+}
+
+// ErrLost is the error of a connection that fails.
+var ErrLost = errors.New("connection lost")
+
+// Replay is an [http.RoundTripper] that answers one request after the other, and then loses the connection.
+type Replay struct {
+	Answers []io.Reader // closed if they can be
+	Whole   bool        // they are not streams
+	Asked   int         // requests so far
+}
+
+// ReplayOf returns a server that answers with these streams.
+func ReplayOf(streams ...string) *Replay {
+	p := new(Replay)
+	for _, stream := range streams {
+		p.Answers = append(p.Answers, strings.NewReader(stream))
+	}
+	return p
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (p *Replay) RoundTrip(r *http.Request) (*http.Response, error) {
+	p.Asked++
+	if err := r.Body.Close(); err != nil || p.Asked > len(p.Answers) {
+		return nil, errors.Join(ErrLost, err)
+	}
+	answer, ok := p.Answers[p.Asked-1].(io.ReadCloser)
+	if !ok {
+		answer = io.NopCloser(p.Answers[p.Asked-1])
+	}
+	response := Streamed(r, answer)
+	if p.Whole {
+		response.Header.Set("Content-Type", "application/json")
+	}
+	return response, nil
+}
 
 // IsContinuation reports whether a request is carryon's own.
 func IsContinuation(r *http.Request) bool {

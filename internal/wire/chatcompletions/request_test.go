@@ -1,7 +1,6 @@
 package chatcompletions_test
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -13,22 +12,13 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/chatcompletions"
 	"github.com/carryon-go/carryon/todo"
 )
 
-// body is the body of a request.
-type body string
-
-func (b body) Bytes() ([]byte, error) {
-	if b == "" {
-		return nil, errors.New("the body is gone")
-	}
-	return []byte(b), nil
-}
-
-func parse(t *testing.T, b body) (adapter.Request, wire.Request) {
+func parse(t *testing.T, b wiretest.Body) (adapter.Request, wire.Request) {
 	t.Helper()
 	facts, r, ok := chatcompletions.Protocol{}.Parse(nil, []byte(b), b)
 	require.True(t, ok, b)
@@ -82,7 +72,7 @@ func TestFactsOfARequest(t *testing.T) {
 			Messages: 4, System: 2, Users: 1, User: "\x00", Unanswered: true,
 		},
 	} {
-		got, r := parse(t, body(text))
+		got, r := parse(t, wiretest.Body(text))
 		got.History, got.Attachable, got.ToolNames, got.Loop = nil, nil, nil, nil
 		want.Provider = "openai"
 		if want.Messages == 0 && want.LeaveAlone == continuation.ReasonNone {
@@ -94,7 +84,7 @@ func TestFactsOfARequest(t *testing.T) {
 	_, r := parse(t, `{"stream":true}`)
 	assert.True(t, r.Stream())
 	for _, text := range []string{``, `[]`, `{"a":1`, `{"a":1}x`, `"x"`} {
-		_, _, ok := chatcompletions.Protocol{}.Parse(nil, []byte(text), body(text))
+		_, _, ok := chatcompletions.Protocol{}.Parse(nil, []byte(text), wiretest.Body(text))
 		assert.False(t, ok, text)
 	}
 }
@@ -109,7 +99,7 @@ func TestHistoryIsReadNewestFirst(t *testing.T) {
 		{ID: "c2", Name: "b", Arguments: `{"x":1}`},
 		{ID: "c1", Name: "a", Arguments: "{}", Answered: true, Result: "one"},
 	}, slices.Collect(adapter.Calls(facts.History)))
-	facts, _, _ = chatcompletions.Protocol{}.Parse(nil, []byte(`{}`), body(""))
+	facts, _, _ = chatcompletions.Protocol{}.Parse(nil, []byte(`{}`), wiretest.Body(""))
 	assert.Empty(t, slices.Collect(adapter.Calls(facts.History)), "a body that cannot be read again has none")
 }
 
@@ -122,7 +112,7 @@ func TestAttachments(t *testing.T) {
 		`,"content":[]`: `,"content":[]`,
 	} {
 		const frame = `{"messages":[{"role":"system"},{"role":"user"%s},{"role":"tool","content":"z"}],"x":1}`
-		facts, r := parse(t, body(fmt.Sprintf(frame, content)))
+		facts, r := parse(t, wiretest.Body(fmt.Sprintf(frame, content)))
 		_, ok := facts.Attachable(1)
 		assert.Equal(t, content != want, ok, content)
 		got := r.Add(fmt.Appendf(nil, frame, content), &adapter.Additions{Attachments: []adapter.Attachment{{Message: 1, Text: `x"`}, {Message: 1, Text: "y"}}})

@@ -128,12 +128,7 @@ func (a ask) play(t *testing.T, stream bool) answer {
 // both plays a request streamed and not.
 func (a ask) both(t *testing.T, check func(t *testing.T, got answer)) {
 	t.Helper()
-	for name, stream := range map[string]bool{"stream": true, "unary": false} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			check(t, a.play(t, stream))
-		})
-	}
+	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) { check(t, a.play(t, w.Stream)) })
 }
 
 // exchange asks for an answer. The client reads it in pieces of that size, or at once.

@@ -32,16 +32,11 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// body is a request's body.
-type body string
-
-func (b body) Bytes() ([]byte, error) { return []byte(b), nil }
-
 func parse(t *testing.T, address, b string) adapter.Request {
 	t.Helper()
 	u, err := url.Parse(address)
 	require.NoError(t, err)
-	facts, _, ok := gemini.Protocol{}.Parse(u, []byte(b), body(b))
+	facts, _, ok := gemini.Protocol{}.Parse(u, []byte(b), wiretest.Body(b))
 	require.True(t, ok, b)
 	return facts
 }

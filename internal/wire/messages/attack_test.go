@@ -146,12 +146,8 @@ func BenchmarkShapesAreLinear(b *testing.B) {
 	const short = 64 << 10
 	play := func(turns ...string) func() {
 		return func() {
-			var bodies []io.Reader
-			for _, turn := range turns {
-				bodies = append(bodies, strings.NewReader(turn))
-			}
 			mw := middleware.New(wiretest.TwoTodos, wiretest.Unhurried, middleware.WithPauseTool(middleware.PauseToolAlways))
-			response, err := transport.New(&replay{bodies, "text/event-stream"}, mw).RoundTrip(request(b, ask{}.body(true)))
+			response, err := transport.New(wiretest.ReplayOf(turns...), mw).RoundTrip(request(b, ask{}.body(true)))
 			require.NoError(b, err)
 			size, _ := io.Copy(io.Discard, response.Body) // which may break off in a call
 			require.NoError(b, response.Body.Close())
@@ -174,7 +170,7 @@ func BenchmarkManyEndsAreLinear(b *testing.B) {
 		turn := event("message_start", `"message":{"id":"m","content":[],`+usage+`}`) + text("0", "One.") +
 			strings.Repeat(event("message_delta", `"delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":5}`)+text("1", "More."), n/10)
 		return func() {
-			response, err := transport.New(&replay{[]io.Reader{strings.NewReader(first), strings.NewReader(turn)}, "text/event-stream"}, middleware.New(wiretest.TwoTodos, wiretest.Unhurried)).
+			response, err := transport.New(wiretest.ReplayOf(first, turn), middleware.New(wiretest.TwoTodos, wiretest.Unhurried)).
 				RoundTrip(request(b, ask{}.body(true)))
 			require.NoError(b, err)
 			_, _ = io.Copy(io.Discard, response.Body)

@@ -2,9 +2,7 @@ package messages_test
 
 import (
 	"bytes"
-	"errors"
 	"io"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -18,32 +16,13 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-var errLost = errors.New("connection lost")
-
-// replay is a server that answers with these bodies, one after the other.
-type replay struct {
-	bodies []io.Reader
-	kind   string
-}
-
-func (p *replay) RoundTrip(r *http.Request) (*http.Response, error) {
-	if len(p.bodies) == 0 {
-		return nil, errLost
-	}
-	body := p.bodies[0]
-	p.bodies = p.bodies[1:]
-	return &http.Response{
-		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {p.kind}}, ContentLength: -1, Body: io.NopCloser(body), Request: r,
-	}, nil
-}
-
 // replayed asks for a streamed answer and reads it.
 func replayed(t *testing.T, bodies ...io.Reader) (string, middleware.Outcome, error) {
 	t.Helper()
 	mw := middleware.New(wiretest.TwoTodos, wiretest.Continuations(max(1, len(bodies)-1)))
 	ctx, outcomes := middleware.Capture(t.Context())
 	r := request(t, ask{}.body(true)).WithContext(ctx)
-	response, err := transport.New(&replay{bodies, "text/event-stream"}, mw).RoundTrip(r)
+	response, err := transport.New(&wiretest.Replay{Answers: bodies}, mw).RoundTrip(r)
 	require.NoError(t, err)
 	var got bytes.Buffer
 	_, err = io.CopyBuffer(&got, onlyReader{response.Body}, make([]byte, 1000))
@@ -85,7 +64,7 @@ func TestAnswersThatFailAnywhere(t *testing.T) {
 	first := began("") + text("0", wiretest.Plan) + ended("end_turn")
 	for fault, rest := range map[string]func() io.Reader{
 		"end": func() io.Reader { return strings.NewReader("") },
-		"cut": func() io.Reader { return iotest.ErrReader(errLost) },
+		"cut": func() io.Reader { return iotest.ErrReader(wiretest.ErrLost) },
 		"report": func() io.Reader {
 			return strings.NewReader("\n\n" + overloaded)
 		},
@@ -125,8 +104,8 @@ func TestAnswersThatFailAnywhereInTheFirstTurn(t *testing.T) {
 	for name, first := range seconds {
 		first = strings.Replace(first, `"end_turn"`, `"max_tokens"`, 1) // at its end it would be continued
 		for at := len(name) % *wiretest.Sample; at < len(first); at += *wiretest.Sample {
-			got, outcome, err := replayed(t, io.MultiReader(strings.NewReader(first[:at]), iotest.ErrReader(errLost)))
-			require.ErrorIs(t, err, errLost)
+			got, outcome, err := replayed(t, io.MultiReader(strings.NewReader(first[:at]), iotest.ErrReader(wiretest.ErrLost)))
+			require.ErrorIs(t, err, wiretest.ErrLost)
 			require.Equal(t, first[:at], got, "%s, %d", name, at)
 			require.Zero(t, outcome.Attempts)
 		}
@@ -140,7 +119,7 @@ func TestSecondTurnsThatAreRefused(t *testing.T) {
 	got, outcome, err := replayed(t, strings.NewReader(first))
 	require.NoError(t, err)
 	assert.Equal(t, first, got)
-	require.ErrorIs(t, outcome.Err, errLost)
+	require.ErrorIs(t, outcome.Err, wiretest.ErrLost)
 	inASearch := began("") + event("content_block_start", `"index":0,"content_block":`+search) + began("") + text("0", "One.") + ended("end_turn")
 	for _, body := range []string{"", inASearch, `{"type":"message"}`, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Later.\"}}\n\n"} {
 		got, outcome, err = replayed(t, strings.NewReader(first), strings.NewReader(body))

@@ -44,7 +44,7 @@ func FuzzNothingToDo(f *testing.F) {
 		if strings.Contains(answer, "\xef\xbb\xbf") {
 			return
 		}
-		base := &replay{[]io.Reader{inPieces(answer, seed)}, "text/event-stream"}
+		base := &wiretest.Replay{Answers: []io.Reader{inPieces(answer, seed)}}
 		response, err := transport.New(base, middleware.New(todo.Static())).RoundTrip(request(t, ask{}.body(true)))
 		require.NoError(t, err)
 		got, err := io.ReadAll(response.Body)
@@ -81,7 +81,8 @@ func FuzzWholeAnswers(f *testing.F) {
 	f.Add(ask{}.body(false), whole)
 	f.Add(ask{messages: thinkingHistory}.body(false), strings.Replace(whole, `[{`, `[{"type":"tool_use","id":"t","name":"todo_pause","input":{}},{`, 1))
 	f.Fuzz(func(t *testing.T, body, second string) {
-		base := &replay{[]io.Reader{strings.NewReader(whole), strings.NewReader(second)}, "application/json"}
+		base := wiretest.ReplayOf(whole, second)
+		base.Whole = true
 		response, err := transport.New(base, middleware.New(wiretest.TwoTodos, wiretest.Unhurried)).RoundTrip(request(t, body))
 		require.NoError(t, err)
 		got, err := io.ReadAll(response.Body)

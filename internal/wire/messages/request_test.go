@@ -8,15 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/messages"
 	"github.com/carryon-go/carryon/todo"
 )
-
-// body is a request's body.
-type body string
-
-func (b body) Bytes() ([]byte, error) { return []byte(b), nil }
 
 const conversation = `{"model":"claude-sonnet-4-5","max_tokens":100,"stream":true,"system":"Be brief.","messages":[` +
 	`{"role":"user","content":"First."},` +
@@ -28,7 +24,7 @@ const conversation = `{"model":"claude-sonnet-4-5","max_tokens":100,"stream":tru
 
 func parse(t *testing.T, b string) (adapter.Request, wire.Request) {
 	t.Helper()
-	facts, parsed, ok := messages.Protocol{}.Parse(nil, []byte(b), body(b))
+	facts, parsed, ok := messages.Protocol{}.Parse(nil, []byte(b), wiretest.Body(b))
 	require.True(t, ok)
 	return facts, parsed
 }
@@ -50,7 +46,7 @@ func TestFactsOfARequest(t *testing.T) {
 		{ID: "t2", Name: "edit_file", Arguments: "{}", Result: "Error: no such file", Answered: true},
 		{ID: "t1", Name: "TodoWrite", Arguments: `{"todos":[]}`, Result: "ok", Answered: true},
 	}, calls)
-	attachable := parsed.Attachable(body(conversation))
+	attachable := parsed.Attachable(wiretest.Body(conversation))
 	text, ok := attachable(4)
 	assert.Equal(t, "okError: no such fileNote.", text)
 	assert.True(t, ok)
@@ -63,7 +59,7 @@ func TestFactsOfARequest(t *testing.T) {
 func TestWhatIsNoRequestOfTheProtocol(t *testing.T) {
 	t.Parallel()
 	for _, b := range []string{`{}`, `[]`, `{"messages":{}}`, `{"messages":[]`, `{"messages":[]}x`, ``, `{"role":"user","content":"x"}`} {
-		_, _, ok := messages.Protocol{}.Parse(nil, []byte(b), body(b))
+		_, _, ok := messages.Protocol{}.Parse(nil, []byte(b), wiretest.Body(b))
 		assert.False(t, ok, b)
 	}
 }

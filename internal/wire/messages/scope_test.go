@@ -114,13 +114,10 @@ func TestOtherPathsPass(t *testing.T) {
 		"/model/claude/invoke":          ask{}.body(false),
 	} {
 		var sent string
-		base := roundTrip(func(r *http.Request) (*http.Response, error) {
+		base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			body, err := io.ReadAll(r.Body)
 			sent = string(body)
-			return &http.Response{
-				StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
-				Body: io.NopCloser(strings.NewReader(`{"input_tokens":3}`)),
-			}, err
+			return wiretest.Answered(r, `{"input_tokens":3}`), err
 		})
 		ctx, outcomes := middleware.Capture(t.Context())
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://model.test"+path, strings.NewReader(body))
@@ -136,10 +133,6 @@ func TestOtherPathsPass(t *testing.T) {
 		assert.Zero(t, outcomes.Last().Attempts, path)
 	}
 }
-
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // Tool results have the role of the user, and marks for the cache move from
 // message to message: a tool loop is one user turn all the same.

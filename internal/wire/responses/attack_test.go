@@ -297,19 +297,8 @@ func playTurns(tb testing.TB, stream bool, turns ...string) {
 
 func playRequest(tb testing.TB, body string, todos todo.Provider, turns ...string) {
 	tb.Helper()
-	stream := strings.Contains(body, `"stream":true`)
-	n := 0
-	base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		n++
-		if n > len(turns) {
-			return nil, errLost
-		}
-		response := wiretest.Streamed(r, io.NopCloser(strings.NewReader(turns[n-1])))
-		if !stream {
-			response.Header.Set("Content-Type", "application/json")
-		}
-		return response, r.Body.Close()
-	})
+	base := wiretest.ReplayOf(turns...)
+	base.Whole = !strings.Contains(body, `"stream":true`)
 	r, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, "http://model.test/v1/responses", strings.NewReader(body))
 	require.NoError(tb, err)
 	response, err := transport.New(base, wiretest.OneContinuation(todos, middleware.WithPauseTool(middleware.PauseToolAlways))).RoundTrip(r)
@@ -366,15 +355,7 @@ func TestShapesWithoutEndAreEnded(t *testing.T) {
 			if closes {
 				second.then = func() { assert.NoError(t, body.Close()) }
 			}
-			bodies := []io.ReadCloser{io.NopCloser(strings.NewReader(first)), second}
-			base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				if len(bodies) == 0 {
-					return nil, errLost
-				}
-				next := bodies[0]
-				bodies = bodies[1:]
-				return wiretest.Streamed(r, next), r.Body.Close()
-			})
+			base := &wiretest.Replay{Answers: []io.Reader{strings.NewReader(first), second}}
 			r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://model.test/v1/responses", strings.NewReader(responsesBody(true)))
 			require.NoError(t, err)
 			response, err := transport.New(base, wiretest.OneContinuation(wiretest.TwoTodos)).RoundTrip(r)
@@ -402,15 +383,7 @@ func TestTurnOfItemsWithoutEndEnds(t *testing.T) {
 	small := `{"id":"ws_2","type":"web_search_call","status":"completed"}`
 	for name, item := range map[string]string{"large": large, "many": small} {
 		second := &endless{begin: typedStream(createdEvent("r2")), again: typedStream(`response.output_item.added "output_index":0,"item":`+item, `response.output_item.done "output_index":0,"item":`+item)}
-		bodies := []io.ReadCloser{io.NopCloser(strings.NewReader(first)), second}
-		body, err := readVia(t, wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			if len(bodies) == 0 {
-				return nil, io.ErrUnexpectedEOF // it is tried again
-			}
-			next := bodies[0]
-			bodies = bodies[1:]
-			return wiretest.Streamed(r, next), r.Body.Close()
-		}), wiretest.TwoTodos)
+		body, err := readVia(t, &wiretest.Replay{Answers: []io.Reader{strings.NewReader(first), second}}, wiretest.TwoTodos)
 		require.NoError(t, err, name)
 		assert.True(t, second.closed, name)
 		assert.Equal(t, 1, strings.Count(body, `"type":"response.completed"`), name)

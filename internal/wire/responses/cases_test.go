@@ -3,7 +3,6 @@ package responses_test
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -156,19 +155,8 @@ func TestResponsesQuirks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			joined := func() string {
-				turns := []string{first, typedStream(tt.second...)}
-				n := 0
-				body, err := readVia(t, wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-					n++
-					if n > len(turns) {
-						return nil, errLost
-					}
-					return wiretest.Streamed(r, io.NopCloser(strings.NewReader(turns[n-1]))), r.Body.Close()
-				}), wiretest.TwoTodos)
-				require.NoError(t, err)
-				return body
-			}()
+			joined, err := readVia(t, wiretest.ReplayOf(first, typedStream(tt.second...)), wiretest.TwoTodos)
+			require.NoError(t, err)
 			answer, err := readResponses(joined)
 			require.NoError(t, err, joined)
 			assert.Equal(t, append([]string{wiretest.Plan}, tt.texts...), answer.texts(), joined)

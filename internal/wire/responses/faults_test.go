@@ -1,7 +1,6 @@
 package responses_test
 
 import (
-	"errors"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -43,29 +42,19 @@ func TestResponsesContinuationThatBreaksOffAtAnyByte(t *testing.T) {
 			for n := 0; n < len(all[1]); n += wiretest.OneIn(31) {
 				checkBroken(t, all[0], all[1][:n], io.EOF)
 				if n%13 == 0 {
-					checkBroken(t, all[0], all[1][:n], errLost)
+					checkBroken(t, all[0], all[1][:n], wiretest.ErrLost)
 				}
 			}
 		})
 	}
 }
 
-var errLost = errors.New("connection lost")
-
 // checkBroken checks the answer of two turns, the second of which breaks off
 // with an error.
 func checkBroken(t *testing.T, first, second string, end error) {
 	t.Helper()
 	turns := []io.Reader{strings.NewReader(first), io.MultiReader(strings.NewReader(second), iotest.ErrReader(end))}
-	base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		if len(turns) == 0 {
-			return nil, errLost // it is sent once more if nothing was shown
-		}
-		turn := turns[0]
-		turns = turns[1:]
-		return wiretest.Streamed(r, io.NopCloser(turn)), r.Body.Close()
-	})
-	body, err := readVia(t, base, wiretest.TwoTodos)
+	body, err := readVia(t, &wiretest.Replay{Answers: turns}, wiretest.TwoTodos)
 	answer, problem := readResponses(body)
 	require.NoError(t, problem, "%s: %s", second, body)
 	require.NotEmpty(t, answer.texts())
@@ -110,14 +99,8 @@ func TestResponsesInPiecesOfAnySize(t *testing.T) {
 		all := wiretest.Bytes(t, "/responses", responsesBody(true), fakellm.Text(wiretest.Plan).Reasoning("First."), second)
 		var want string
 		for i := range 30 {
-			n := 0
-			base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				_, _ = io.Copy(io.Discard, r.Body)
-				body := &randomPieces{all[min(n, 1)], random, i > 0}
-				n++
-				return wiretest.Streamed(r, io.NopCloser(body)), r.Body.Close()
-			})
-			got, err := readVia(t, base, wiretest.TwoTodos)
+			turns := []io.Reader{&randomPieces{all[0], random, i > 0}, &randomPieces{all[1], random, i > 0}}
+			got, err := readVia(t, &wiretest.Replay{Answers: turns}, wiretest.TwoTodos)
 			require.NoError(t, err)
 			if i == 0 {
 				want = got
@@ -162,13 +145,9 @@ func FuzzResponses(f *testing.F) {
 	f.Add("event: error\ndata: {\"type\":\"error\",\"error\":{\"message\":\"x\"}}\n\n", "data: {}\n\n")
 	f.Fuzz(func(t *testing.T, first, second string) {
 		for _, todos := range []todo.Provider{todo.Static(), wiretest.TwoTodos} {
-			n := 0
-			base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				n++
-				return wiretest.Streamed(r, io.NopCloser(strings.NewReader([]string{first, second}[min(n-1, 1)]))), r.Body.Close()
-			})
+			base := wiretest.ReplayOf(first, second, second, second)
 			got, _ := readVia(t, base, todos)
-			if n == 1 {
+			if base.Asked == 1 {
 				assert.Equal(t, first, got)
 			}
 		}
@@ -182,19 +161,15 @@ func TestResponsesThatAreDamaged(t *testing.T) {
 	for name, second := range secondTurns {
 		all := wiretest.Bytes(t, "/responses", responsesBody(true), fakellm.Text(wiretest.Plan).Reasoning("First."), second)
 		for i := range 400 / wiretest.OneIn(4) {
-			turns := []string{damaged(all[i%3%2], random), damaged(all[1], random)}
+			first, second := damaged(all[i%3%2], random), damaged(all[1], random)
 			var opts []middleware.Option
 			if i%2 == 0 {
 				opts = append(opts, middleware.WithPauseTool(middleware.PauseToolAlways))
 			}
-			n := 0
-			base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				n++
-				return wiretest.Streamed(r, io.NopCloser(strings.NewReader(turns[min(n-1, 1)]))), r.Body.Close()
-			})
+			base := wiretest.ReplayOf(first, second, second, second)
 			got, _ := readVia(t, base, wiretest.TwoTodos, opts...)
-			if n == 1 && len(opts) == 0 {
-				require.Equal(t, turns[0], got, name)
+			if base.Asked == 1 && len(opts) == 0 {
+				require.Equal(t, first, got, name)
 			}
 		}
 	}

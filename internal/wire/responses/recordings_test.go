@@ -2,8 +2,6 @@ package responses_test
 
 import (
 	"flag"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -52,14 +50,10 @@ func recordedResponses(t *testing.T) map[string]string {
 // playResponses reads a call whose turns are answered with streams.
 func playResponses(t *testing.T, todos todo.Provider, turns ...string) (string, int) {
 	t.Helper()
-	n := 0
-	base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		n++
-		return wiretest.Streamed(r, io.NopCloser(strings.NewReader(turns[n-1]))), r.Body.Close()
-	})
+	base := wiretest.ReplayOf(turns...)
 	body, err := readVia(t, base, todos)
 	require.NoError(t, err)
-	return body, n
+	return body, base.Asked
 }
 
 // A recorded stream passes unchanged. Joined with another one, it reads as well

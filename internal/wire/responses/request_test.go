@@ -8,20 +8,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/internal/wire/responses"
 	"github.com/carryon-go/carryon/todo"
 )
-
-// body is a body that was kept.
-type body string
-
-func (b body) Bytes() ([]byte, error) { return []byte(b), nil }
 
 func TestToolsAreNamed(t *testing.T) {
 	t.Parallel()
 	const request = `{"input":"Go.","tools":[{"type":"function","name":"bash"},{"type":"web_search"},` +
 		`{"type":"namespace","name":"tasks","tools":[{"type":"function","name":"update_plan"}]},{"type":"tool_search"}]}`
-	facts, _, ok := responses.New().Parse(nil, []byte(request), body(request))
+	facts, _, ok := responses.New().Parse(nil, []byte(request), wiretest.Body(request))
 	require.True(t, ok)
 	assert.Equal(t, []string{"bash", "update_plan", "tasks", "tool_search"}, slices.Collect(facts.ToolNames.ToolNames))
 }
@@ -34,7 +30,7 @@ func TestHistoryHasWhatTheAgentWrote(t *testing.T) {
 		`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"<task-notification>c</task-notification>"}]},` +
 		`{"type":"message","role":"developer","content":[{"type":"input_text","text":"<task-notification>d</task-notification>"}]},` +
 		`{"role":"user","content":"<task-notification>e</task-notification>"}]}`
-	facts, _, ok := responses.New().Parse(nil, []byte(input), body(input))
+	facts, _, ok := responses.New().Parse(nil, []byte(input), wiretest.Body(input))
 	require.True(t, ok)
 	assert.Equal(t, []adapter.Entry{
 		{Automatic: "<task-notification>e</task-notification>"},
@@ -54,7 +50,7 @@ func TestToolsOfCodeModeAreNamed(t *testing.T) {
 		`{"type":"custom","name":"exec","description":"Run a script.\n\n### ` + "`exec_command`" + `\nRuns a command.\n\ndeclare const tools: { exec_command(args: {\n  cmd: string;\n}): Promise<unknown>; };` +
 		`\n\ndeclare const tools: { update_plan(args: {\n}): Promise<unknown>; };\n\ndeclare const tools: { not a name(x): 1 };","format":{"type":"grammar","syntax":"lark"}},` +
 		`{"type":"function","name":"wait","description":"declare const tools: { hidden(x): 1 };"}]}]},{"type":"message","role":"user","content":[{"type":"input_text","text":"Go."}]}]}`
-	facts, _, ok := responses.New().Parse(nil, []byte(request), body(request))
+	facts, _, ok := responses.New().Parse(nil, []byte(request), wiretest.Body(request))
 	require.True(t, ok)
 	assert.Equal(t, []string{"exec", "exec_command", "update_plan", "wait", "functions"}, slices.Collect(facts.ToolNames.ToolNames))
 	for name := range facts.ToolNames.ToolNames {
@@ -77,7 +73,7 @@ func TestNoticesOfScriptsAreNoResults(t *testing.T) {
 		call + "," + notice:                "1",
 	} {
 		request := `{"input":[` + items + `]}`
-		facts, _, ok := responses.New().Parse(nil, []byte(request), body(request))
+		facts, _, ok := responses.New().Parse(nil, []byte(request), wiretest.Body(request))
 		require.True(t, ok)
 		for c := range adapter.Calls(facts.History) {
 			assert.Equal(t, want, c.Result, items)
