@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +48,23 @@ func TestOutcomeComesBackFromJSON(t *testing.T) {
 	var back middleware.Outcome
 	require.Error(t, json.Unmarshal([]byte(`{"reason":"of a newer version"}`), &back))
 	require.Error(t, json.Unmarshal([]byte(`{"list":{"origin":{"place":"of a newer version"}}}`), &back))
+}
+
+// Whatever a provider reports, a program can add up the usage of many calls.
+func TestUsageThatCannotBeIsBounded(t *testing.T) {
+	t.Parallel()
+	for name, usage := range map[string]sdkUsage{"more than any": {In: math.MaxInt, Out: math.MaxInt}, "less than none": {In: math.MinInt, Out: math.MinInt}} {
+		one, two := says("One:"), calls(edit("c1"))
+		one.Usage, two.Usage = usage, usage
+		_, outcome, err := newSetup([]sdkAnswer{one, two}, onceMore()).answer(t.Context())
+		require.NoError(t, err)
+		require.Len(t, outcome.Usage, 2, name)
+		for _, u := range outcome.Usage {
+			for _, count := range []int{u.Prompt, u.Completion, u.Total, u.Cached, u.Reasoning} {
+				assert.Equal(t, count, min(max(count, 0), math.MaxInt32), name)
+			}
+		}
+	}
 }
 
 // An outcome is plain data: a program can log it or keep it as JSON.

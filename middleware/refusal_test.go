@@ -55,8 +55,8 @@ func TestTokenBudgetCountsTheConversationWhereNoUsageIsReported(t *testing.T) {
 		"nobody knows the size":         {0, sdkUsage{}, nil, 1, 1_000},
 		"a size that cannot be":         {-1 << 63, sdkUsage{}, nil, 1, 1_000},
 		"a size that overflows":         {1<<63 - 1, sdkUsage{}, nil, 1 << 60, 1<<63 - 1},
-		"a report that overflows":       {long, sdkUsage{In: 1<<63 - 1, Out: 1<<63 - 1}, nil, 1<<63 - 1, 1<<63 - 1},
-		"output that overflows":         {long, sdkUsage{Out: 1<<63 - 1}, nil, 1<<63 - 1, 1<<63 - 1},
+		"a report that overflows":       {long, sdkUsage{In: 1<<63 - 1, Out: 1<<63 - 1}, nil, 1 << 31, 1 << 32},
+		"output that overflows":         {long, sdkUsage{Out: 1<<63 - 1}, nil, 1 << 31, 1 << 32},
 		"a report that is less than no": {long, sdkUsage{In: -1 << 63, Out: -1 << 63}, nil, 100_000, 101_000},
 	} {
 		t.Run(name, func(t *testing.T) {

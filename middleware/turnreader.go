@@ -232,7 +232,7 @@ func (r *turnReader) Usage(u adapter.Usage) {
 	if r.lastUsage == nil {
 		r.lastUsage = new(adapter.Usage)
 	}
-	*r.lastUsage = u
+	*r.lastUsage = plausible(u)
 }
 
 // usage returns the usage of the turn as last reported.
