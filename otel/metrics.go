@@ -57,16 +57,16 @@ func newInstruments(o *options) *instruments {
 		tokens:         m.counter("carryon.tokens", "{token}", "Tokens, by kind of turn"),
 		pauses:         m.counter("carryon.pauses", "{pause}", "Pauses by the model"),
 		rejected:       m.counter("carryon.pauses.rejected", "{pause}", "Pauses whose reason was rejected"),
-		exhausted:      m.counter("carryon.exhausted", "{call}", "Calls that used up a budget, by which"),
+		exhausted:      m.counter("carryon.exhausted", "{call}", "Calls that used up a budget with work still on the list, by budget"),
 		delivered:      m.counter("carryon.tasks.delivered", "{task}", "Background tasks whose end the model was told"),
 		resumed:        m.counter("carryon.stalls.resumed", "{stall}", "Continuations after which the todo list made progress in the same user turn"),
-		finished:       m.counter("carryon.todos.finished", "{todo}", "Todos completed after those continuations"),
-		unwanted:       m.counter("carryon.continuations.unwanted", "{continuation}", "Continuations that led to no progress, by what became of them"),
-		unsent:         m.counter("carryon.continuations.unsent", "{continuation}", "Continuations that were not sent because of a dry run or a holdout"),
-		spent:          m.counter("carryon.continuation.tokens", "{token}", "Tokens of continuations, by what they cost"),
+		finished:       m.counter("carryon.todos.finished", "{todo}", "Todos completed after continuations that resumed a stall"),
+		unwanted:       m.counter("carryon.continuations.unwanted", "{continuation}", "Continuations that led to no progress: the model paused, repeated its answer, or did anything else"),
+		unsent:         m.counter("carryon.continuations.unsent", "{continuation}", "Continuations that were not sent because of a dry run, or because the session is in the control group"),
+		spent:          m.counter("carryon.continuation.tokens", "{token}", "Tokens of continuations: new input, cached input, output"),
 		questions:      m.counter("carryon.questions", "{question}", "Continuations that asked whether anything is open, by result"),
-		estimate:       m.counter("carryon.unsent.tokens", "{token}", "Tokens that the continuations that were not sent would have used, estimated"),
-		questionTokens: m.counter("carryon.question.tokens", "{token}", "Tokens of those questions, by what they cost"),
+		estimate:       m.counter("carryon.unsent.tokens", "{token}", "Estimated tokens of continuations that were not sent"),
+		questionTokens: m.counter("carryon.question.tokens", "{token}", "Tokens of continuations that asked whether anything is open: new input, cached input, output"),
 		failures:       m.counter("carryon.failures", "{failure}", "Failures that did not cost the caller its answer, by what failed"),
 		join: m.histogram("carryon.join.duration",
 			"How long a stream stood still before a continuation: from the finish of a turn to the first chunk of the next"),
@@ -105,6 +105,11 @@ func (i *instruments) begin() {
 		i.questions.Add(ctx, 0, metric.WithAttributes(result.String(string(r))))
 	}
 	i.failures.Add(ctx, 0, metric.WithAttributes(operation.String(string(middleware.OpContinuation))))
+	for r, set := range i.labels.reason {
+		if continuation.Reason(r).Exhausted() { //nolint:gosec // below 256
+			i.exhausted.Add(ctx, 0, set...)
+		}
+	}
 	i.openCalls(ctx, true, 0)
 	i.openCalls(ctx, false, 0)
 	for _, count := range append(i.worthCounts(&middleware.Worth{}), tokenCounts(i.questionTokens, middleware.Tokens{})...) {

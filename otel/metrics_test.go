@@ -97,6 +97,9 @@ func TestMetrics(t *testing.T) {
 			"carryon.todos.duration":                                                                                                  2,
 			"gen_ai.client.inference.duration gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=test-model": 3,
 		})
+		for _, budget := range []string{"max_attempts", "max_without_progress", "token_budget"} { // so that its first count is an increase
+			assert.Contains(t, got, "carryon.exhausted carryon.reason="+budget)
+		}
 		assert.Zero(t, got[fmt.Sprintf("carryon.calls.open gen_ai.request.stream=%t", m.Streamed())])
 		assert.Contains(t, got, fmt.Sprintf("carryon.calls.open gen_ai.request.stream=%t", m.Streamed()))
 		for _, name := range []string{"carryon.join.duration", firstChunkOf3} {

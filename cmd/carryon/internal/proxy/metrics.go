@@ -50,7 +50,7 @@ func newMetrics(j *journal) (*metrics, error) {
 		observer: carryonotel.NewObserver(carryonotel.WithMeterProvider(meters), carryonotel.WithTracerProvider(noop.NewTracerProvider())),
 		requests: promauto.With(registry).NewCounterVec(prometheus.CounterOpts{
 			Namespace: "carryon", Name: "requests_total",
-			Help: "Requests of clients, by the status of their answers; 0 without one.",
+			Help: "Requests of clients, by the status of the answer; 0 without an answer",
 		}, []string{"status"}),
 	}, nil
 }
@@ -58,7 +58,7 @@ func newMetrics(j *journal) (*metrics, error) {
 // newContinuing returns the metric that shows whether calls are continued at all.
 func newContinuing(c *Config) prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Namespace: "carryon", Name: "continuing", Help: "1, or 0 while continuing is switched off.",
+		Namespace: "carryon", Name: "continuing", Help: "1, or 0 while continuing is switched off",
 	}, func() float64 {
 		if c.offSince().IsZero() {
 			return 1
@@ -84,11 +84,11 @@ func newArmMetrics(j *journal) *armMetrics {
 	}
 	return &armMetrics{
 		journal:  j,
-		sessions: describe("sessions", "Sessions that had a todo list, by arm of the holdout and by whether the list is finished.", "list"),
-		told:     describe("sessions_told", "Those of them in which the user had to say go on."),
-		goOns:    describe("go_on_messages", "Messages of users in them that only say go on, with work left."),
-		tokens:   describe("tokens", "Tokens that all turns in them used.", "type"),
-		seconds:  describe("seconds", "Time that they took, with pauses of up to ten minutes."),
+		sessions: describe("sessions", "Sessions that had a todo list, by whether the list is finished, in the control group (held_out) and the others (continued)", "list"),
+		told:     describe("sessions_told", "Sessions with a todo list in which the user had to say go on"),
+		goOns:    describe("go_on_messages", "Messages of users that only say go on, in sessions with work left on the list"),
+		tokens:   describe("tokens", "Tokens that all turns of sessions with a todo list used", "type"),
+		seconds:  describe("seconds", "Time that sessions with a todo list took, with pauses of up to ten minutes"),
 	}
 }
 

@@ -311,6 +311,17 @@ func TestMetricsOfOpenCalls(t *testing.T) {
 	})
 }
 
+// Prometheus sorts metrics by name and shows each alone, so no help refers to another metric.
+func TestHelpOfMetricsStandsAlone(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "-metrics")
+	help := regexp.MustCompile(`(?m)^# HELP carryon_.*$`).FindAllString(s.get(t, metricsPath).body, -1)
+	require.Greater(t, len(help), 15)
+	for _, line := range help {
+		assert.NotRegexp(t, `\b(them|they|those|these)\b|\.$`, line)
+	}
+}
+
 // Clients cannot make up labels: not by the names of models, and not by sessions,
 // paths, methods or texts.
 func TestMetricsAreBounded(t *testing.T) {
