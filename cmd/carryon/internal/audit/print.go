@@ -6,10 +6,11 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"unicode"
+
+	"github.com/carryon-go/carryon/cmd/carryon/internal/numbers"
 )
 
 // WriteJSON writes the report as JSON.
@@ -85,20 +86,11 @@ func (r *Report) table(b *strings.Builder) {
 	for _, l := range lines() {
 		cells := make([]string, len(columns))
 		for i, counts := range columns {
-			cells[i] = grouped(l.of(counts))
+			cells[i] = numbers.Grouped(l.of(counts))
 		}
 		row(l.name, cells)
 	}
 	_ = table.Flush() // likewise
-}
-
-// grouped returns a number with a comma between thousands.
-func grouped(n int) string {
-	digits := strconv.Itoa(n)
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return digits
 }
 
 // verdict says what the counts mean.
@@ -113,22 +105,15 @@ func (r *Report) verdict() string {
 		return fmt.Sprintf("No turn stalled, and nobody typed \"continue\". carryon would have sent %s, mostly where work was done and not ticked off: it is hardly worth it here.", all.Standard.requests())
 	}
 	return fmt.Sprintf("%s stalled with work left, and %s. carryon would have sent %s in standard mode, and %s in YOLO mode, at least: what comes after the first continuation of a turn cannot be seen here.",
-		plural(all.Stalled, "turn"), typed(all.TypedContinue), all.Standard.requests(), all.YOLO.requests())
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return grouped(n) + " " + noun + "s"
+		numbers.Of(all.Stalled, "turn"), typed(all.TypedContinue), all.Standard.requests(), all.YOLO.requests())
 }
 
 // requests says how many requests carryon would have sent, and what they would have cost.
 func (w *Would) requests() string {
 	if w.Tokens == 0 {
-		return plural(w.Continuations, "request")
+		return numbers.Of(w.Continuations, "request")
 	}
-	return fmt.Sprintf("%s (about %s tokens)", plural(w.Continuations, "request"), grouped(w.Tokens))
+	return fmt.Sprintf("%s (about %s tokens)", numbers.Of(w.Continuations, "request"), numbers.Grouped(w.Tokens))
 }
 
 // typed says how often the user had to say go on.
@@ -139,7 +124,7 @@ func typed(n int) string {
 	case 1:
 		return "\"continue\" was typed once after a turn with work left"
 	}
-	return "\"continue\" was typed " + grouped(n) + " times after turns with work left"
+	return "\"continue\" was typed " + numbers.Grouped(n) + " times after turns with work left"
 }
 
 // skips writes what was not read.
@@ -157,7 +142,7 @@ func (r *Report) skips(b *strings.Builder) {
 		{r.Skipped.Turns, "turn", "of sessions with more than 1,000"},
 	} {
 		if skip.count > 0 {
-			fmt.Fprintf(b, "Left out: %s %s.\n", plural(skip.count, skip.noun), skip.text)
+			fmt.Fprintf(b, "Left out: %s %s.\n", numbers.Of(skip.count, skip.noun), skip.text)
 		}
 	}
 }

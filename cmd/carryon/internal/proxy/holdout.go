@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/carryon-go/carryon/cmd/carryon/internal/numbers"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -188,13 +189,13 @@ func (c *comparison) verdict(stalls int) string {
 	}
 	if !c.Enough {
 		return fmt.Sprintf("not enough sessions yet to compare: %s with carryon and %s without have had a todo list; each side needs %d",
-			grouped(a.Sessions), grouped(b.Sessions), c.Needed)
+			numbers.Grouped(a.Sessions), numbers.Grouped(b.Sessions), c.Needed)
 	}
 	text := fmt.Sprintf("%s: lists were finished in %s of %s sessions with carryon and in %s of %s without: ", c.conclusion(stalls),
-		grouped(a.Finished.Count), grouped(a.Sessions), grouped(b.Finished.Count), grouped(b.Sessions))
+		numbers.Grouped(a.Finished.Count), numbers.Grouped(a.Sessions), numbers.Grouped(b.Finished.Count), numbers.Grouped(b.Sessions))
 	text += inPoints(c.Finished)
 	if a.GoOns+b.GoOns > 0 {
-		text += fmt.Sprintf("; users had to say go on in %s and %s of them: %s", grouped(a.Told.Count), grouped(b.Told.Count), inPoints(c.Told))
+		text += fmt.Sprintf("; users had to say go on in %s and %s of them: %s", numbers.Grouped(a.Told.Count), numbers.Grouped(b.Told.Count), inPoints(c.Told))
 	}
 	text += "; a session took " + changeOf(a.Tokens, b.Tokens) + " tokens"
 	if a.Money == nil || b.Money == nil {
@@ -283,7 +284,7 @@ func percentage(share float64) int { return int(math.Round(100 * share)) }
 
 // changeOf says what becomes of a mean.
 func changeOf(with, without float64) string {
-	text := grouped(int(math.Round(with)))
+	text := numbers.Grouped(int(math.Round(with)))
 	switch change := percentage(with/max(without, 1) - 1); {
 	case without == 0 || change == 0:
 		return text

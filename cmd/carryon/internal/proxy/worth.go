@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/carryon-go/carryon/cmd/carryon/internal/numbers"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -68,15 +69,15 @@ func (f *figures) sentence(c *Config) string {
 		parts = append(parts, fmt.Sprintf("was not worth it so far: it resumed no stall%s, and used %s", sessions(n.Listed, " in %s"), cost(w.Tokens, w.Money)))
 	case w.Resumed > 0:
 		parts = append(parts, fmt.Sprintf("resumed %s%s; %s finished after that, for %s",
-			plural(w.Resumed, "stall"), sessions(n.Listed, " in %s"), were(w.Finished, "todo"), cost(w.Tokens, w.Money)))
+			numbers.Of(w.Resumed, "stall"), sessions(n.Listed, " in %s"), were(w.Finished, "todo"), cost(w.Tokens, w.Money)))
 	case w.Questions > 0:
 		parts = append(parts, w.asked()+", for "+cost(w.Tokens, w.Money)+w.wentOn())
 	case n.Continuations > 0:
 		parts = append(parts, fmt.Sprintf("sent %s, for %s; what came of that is not known",
-			plural(n.Continuations, "continuation"), cost(w.Tokens, w.Money)))
+			numbers.Of(n.Continuations, "continuation"), cost(w.Tokens, w.Money)))
 	case w.Unsent > 0, n.Off > 0 && n.Lists == 0:
 	case n.Lists == 0:
-		parts = append(parts, fmt.Sprintf("was of no use: %s had no todo list, so there was nothing to continue", plural(n.Calls, "call")))
+		parts = append(parts, fmt.Sprintf("was of no use: %s had no todo list, so there was nothing to continue", numbers.Of(n.Calls, "call")))
 	default:
 		parts = append(parts, fmt.Sprintf("was not worth it: no turn stalled%s; it sent nothing, and cost nothing",
 			sessions(n.Listed, " in %s with a todo list")))
@@ -96,7 +97,7 @@ func (f *figures) others(w *worth, c *Config) (parts []string) {
 		parts = append(parts, w.unsent(c.rules().DryRun))
 	}
 	if n := f.Counts.Off; n > 0 {
-		parts = append(parts, fmt.Sprintf("left %s alone, because continuing was switched off", plural(n, "call")))
+		parts = append(parts, fmt.Sprintf("left %s alone, because continuing was switched off", numbers.Of(n, "call")))
 	}
 	return parts
 }
@@ -106,7 +107,7 @@ func (w worth) unsent(dryRun bool) string {
 	tokens := "about " + cost(w.Estimate, w.MoneyEstimate)
 	if dryRun {
 		return fmt.Sprintf("would have sent %s, for %s; that is an estimate of first stalls only, because nobody knows what would have followed",
-			plural(w.Unsent, "continuation"), tokens)
+			numbers.Of(w.Unsent, "continuation"), tokens)
 	}
 	they := "they"
 	if w.Unsent == 1 {
@@ -121,12 +122,12 @@ func sessions(n int, text string) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(text, plural(n, "session"))
+	return fmt.Sprintf(text, numbers.Of(n, "session"))
 }
 
 // asked says how often the model was asked the closing question.
 func (w worth) asked() string {
-	often := plural(w.Questions, "time")
+	often := numbers.Of(w.Questions, "time")
 	if w.Questions == 1 {
 		often = "once"
 	}
@@ -143,20 +144,20 @@ func (w worth) wentOn() string {
 	case w.Reopened == 0:
 		return "; the model went on after none of them"
 	}
-	return "; the model went on after " + grouped(w.Reopened) + " of them"
+	return "; the model went on after " + numbers.Grouped(w.Reopened) + " of them"
 }
 
 // were returns a number of things with the verb "was" or "were".
 func were(n int, one string) string {
 	if n == 1 {
-		return plural(n, one) + " was"
+		return numbers.Of(n, one) + " was"
 	}
-	return plural(n, one) + " were"
+	return numbers.Of(n, one) + " were"
 }
 
 // cost returns a number of tokens, and their price if it is known.
 func cost(t middleware.Tokens, money *float64) string {
-	text := plural(t.Total(), "token")
+	text := numbers.Of(t.Total(), "token")
 	if money != nil {
 		text += " (" + dollars(*money) + ")"
 	}
@@ -169,15 +170,6 @@ func dollars(amount float64) string {
 		return "under $0.01"
 	}
 	return fmt.Sprintf("$%.2f", amount)
-}
-
-// grouped returns a number that is not negative with a comma before every three digits.
-func grouped(n int) string {
-	digits := strconv.Itoa(n)
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return digits
 }
 
 // Summary is what a proxy has done so far.
@@ -200,7 +192,7 @@ type Summary struct {
 
 // String returns the summary as one line.
 func (s Summary) String() string {
-	parts := []string{plural(s.Requests, "request"), plural(s.Turns, "continuation")}
+	parts := []string{numbers.Of(s.Requests, "request"), numbers.Of(s.Turns, "continuation")}
 	switch l := s.List; {
 	case s.Paused:
 		parts = append(parts, "paused by the model with "+progressOf(l))
@@ -213,7 +205,7 @@ func (s Summary) String() string {
 	}
 	parts = append(parts, s.unread()...)
 	if s.Tokens > 0 {
-		parts = append(parts, plural(s.Tokens, "token")+" added")
+		parts = append(parts, numbers.Of(s.Tokens, "token")+" added")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -231,10 +223,10 @@ func (s Summary) Unused() bool { return s.Calls == 0 && !s.NoList }
 // unread says what carryon could not read.
 func (s Summary) unread() (parts []string) {
 	if s.WebSockets > 0 {
-		parts = append(parts, plural(s.WebSockets, "WebSocket")+" passed unread")
+		parts = append(parts, numbers.Of(s.WebSockets, "WebSocket")+" passed unread")
 	}
 	if s.Encoded > 0 {
-		parts = append(parts, plural(s.Encoded, "encoded body", "encoded bodies")+" passed unread")
+		parts = append(parts, numbers.Of(s.Encoded, "encoded body", "encoded bodies")+" passed unread")
 	}
 	return parts
 }
@@ -269,19 +261,7 @@ var plainName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,99}$`)
 
 // progressOf returns how much of a list is done.
 func progressOf(l continuation.List) string {
-	return fmt.Sprintf("%d of %s done", l.Todos-l.Active-l.Unknown(), plural(l.Todos, "todo"))
-}
-
-// plural returns a number of things. Their plural is formed with an s unless many is
-// given.
-func plural(n int, one string, many ...string) string {
-	switch {
-	case n == 1:
-		return "1 " + one
-	case len(many) > 0:
-		return grouped(n) + " " + many[0]
-	}
-	return grouped(n) + " " + one + "s"
+	return fmt.Sprintf("%d of %s done", l.Todos-l.Active-l.Unknown(), numbers.Of(l.Todos, "todo"))
 }
 
 // lastList is the todo list last seen.
