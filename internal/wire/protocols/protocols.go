@@ -15,21 +15,16 @@ import (
 	"github.com/carryon-go/carryon/internal/wire/responses"
 )
 
-// Protocol is a row of the table.
-type Protocol struct {
-	// New returns the protocol for one transport.
-	New func() wire.Protocol
-	// Endpoints are the ends of the paths whose answers carryon reads.
-	Endpoints []string
-	// Serves reports whether a path belongs to the API, whether or not carryon reads
-	// its answers.
-	Serves func(path string) bool
-	// Error returns an error in the API's form, for a status of HTTP.
-	Error func(status int, message string) []byte
+// row is a protocol in the table.
+type row struct {
+	new       func() wire.Protocol                    // for one transport
+	endpoints []string                                // the ends of the paths whose answers carryon reads
+	serves    func(path string) bool                  // whether a path belongs to the API, whether or not carryon reads its answers
+	error     func(status int, message string) []byte // an error in the API's form, for a status of HTTP
 }
 
 // table has the protocols. The last one serves every path that no other serves.
-var table = []Protocol{ //nolint:gochecknoglobals // constant
+var table = []row{ //nolint:gochecknoglobals // constant
 	{func() wire.Protocol { return messages.Protocol{} }, []string{"/messages", ":rawPredict", ":streamRawPredict"}, isMessages, messagesError},
 	{func() wire.Protocol { return gemini.Protocol{} }, []string{":generateContent", ":streamGenerateContent"}, gemini.Serves, geminiError},
 	{func() wire.Protocol { return responses.New() }, []string{"/responses"}, isAny, openAIError},
@@ -41,7 +36,7 @@ var table = []Protocol{ //nolint:gochecknoglobals // constant
 func New() []wire.Protocol {
 	all := make([]wire.Protocol, 0, len(table))
 	for _, p := range slices.Backward(table) {
-		all = append(all, p.New())
+		all = append(all, p.new())
 	}
 	return all
 }
@@ -49,7 +44,7 @@ func New() []wire.Protocol {
 // Endpoint returns the endpoint that a path ends in, or "".
 func Endpoint(path string) string {
 	for _, p := range table {
-		for _, endpoint := range p.Endpoints {
+		for _, endpoint := range p.endpoints {
 			if strings.HasSuffix(path, endpoint) {
 				return endpoint
 			}
@@ -60,7 +55,23 @@ func Endpoint(path string) string {
 
 // Error returns an error in the form of the API that a path belongs to.
 func Error(path string, status int, message string) []byte {
-	return table[slices.IndexFunc(table, func(p Protocol) bool { return p.Serves(path) })].Error(status, message)
+	return table[slices.IndexFunc(table, func(p row) bool { return p.serves(path) })].error(status, message)
+}
+
+// IsKnown reports whether clients of any API ask for a path below their base URL.
+func IsKnown(path string) bool {
+	if gemini.Serves(path) || isBelow(path, "/models") {
+		return true
+	}
+	return slices.ContainsFunc(table, func(p row) bool {
+		return slices.ContainsFunc(p.endpoints, func(endpoint string) bool { return isBelow(path, endpoint) })
+	})
+}
+
+// isBelow reports whether a path is that of the endpoint, or below it.
+func isBelow(path, endpoint string) bool {
+	rest, ok := strings.CutPrefix(path, endpoint)
+	return ok && (rest == "" || rest[0] == '/')
 }
 
 func isMessages(path string) bool { return strings.Contains(path, "/messages") }

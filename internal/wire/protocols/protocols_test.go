@@ -36,6 +36,18 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
+// Clients ask for these paths below their base URL, which ends in a version for most APIs.
+func TestKnownPaths(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]bool{
+		"/chat/completions": true, "/responses": true, "/responses/r1/input_items": true, "/messages": true, "/messages/count_tokens": true,
+		"/models": true, "/models/m": true, "/v1beta/models/m:generateContent": true, "/v1internal:loadCodeAssist": true,
+		"": false, "/": false, "/v1/models": false, "/modelsx": false, "/chat": false, "/x/messages": false, "/x:rawPredict": false,
+	} {
+		assert.Equal(t, want, protocols.IsKnown(path), path)
+	}
+}
+
 // An error has the form of the API that the path belongs to.
 func TestErrors(t *testing.T) {
 	t.Parallel()

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/carryon-go/carryon/internal/wire/protocols"
 )
 
 // hints logs the probable cause when an upstream refuses a request, each cause once.
@@ -49,7 +51,7 @@ func notFound(r *http.Response) string {
 	text := fmt.Sprintf("the upstream answered 404 for %s: ", short(u.String(), maxText))
 	if e, ok := r.Request.Context().Value(entryKey{}).(*entry); ok {
 		replaced, _ := replacedBy(e.Path, prefix, e.secrets.upstream)
-		if !isKnown(strings.TrimPrefix(e.Path, replaced)) { // the client's base URL has a path of its own
+		if !protocols.IsKnown(strings.TrimPrefix(e.Path, replaced)) { // the client's base URL has a path of its own
 			return text + "the client's base URL should be " + e.base
 		}
 	}

@@ -22,7 +22,7 @@ type Route struct {
 
 func (r *Route) matches(request *http.Request) bool {
 	_, below := cutPrefix(request.URL.Path, r.Prefix)
-	below = below || r.Prefix == prefix && isKnown(request.URL.Path)
+	below = below || r.Prefix == prefix && protocols.IsKnown(request.URL.Path)
 	return below && (r.Header == "" || request.Header.Get(r.Header) != "")
 }
 
@@ -55,8 +55,8 @@ func replacedBy(path, start string, upstream *url.URL) (replaced string, ok bool
 	hasVersion := strings.HasSuffix(strings.TrimSuffix(upstream.Path, "/"), prefix)
 	switch {
 	case !ok:
-		return "", isKnown(path)
-	case twice && isKnown(again) && hasVersion:
+		return "", protocols.IsKnown(path)
+	case twice && protocols.IsKnown(again) && hasVersion:
 		return strings.TrimSuffix(path, again), true
 	case start == prefix && gemini.Serves(path) && !gemini.Serves(rest) && !hasVersion:
 		return "", true
@@ -71,19 +71,6 @@ func cutPrefix(path, prefix string) (rest string, ok bool) {
 		return path, false
 	}
 	return rest, true
-}
-
-// isKnown reports whether clients of any API ask for a path below their base URL.
-func isKnown(path string) bool {
-	if gemini.Serves(path) {
-		return true
-	}
-	for _, known := range []string{"/chat/completions", "/responses", "/messages", "/models"} {
-		if path == known || strings.HasPrefix(path, known+"/") {
-			return true
-		}
-	}
-	return false
 }
 
 // speaks reports whether carryon reads the answers of a path.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -57,16 +58,9 @@ func (s *secrets) newReplacer() *strings.Replacer {
 			s.add(segment, leastSegment)
 		}
 	}
-	all := slices.Collect(func(yield func(string) bool) {
-		for secret := range s.found {
-			if !yield(secret) {
-				return
-			}
-		}
-	})
-	slices.SortFunc(all, func(a, b string) int { return cmp.Compare(len(b), len(a)) }) // a secret may be part of another
-	pairs := make([]string, 0, 2*len(all))
-	for _, secret := range all {
+	longestFirst := slices.SortedFunc(maps.Keys(s.found), func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	pairs := make([]string, 0, 2*len(longestFirst))
+	for _, secret := range longestFirst { // a secret may be part of another
 		pairs = append(pairs, secret, "[key]")
 	}
 	s.found = nil

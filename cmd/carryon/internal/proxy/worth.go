@@ -46,15 +46,15 @@ func parsePrice(text string) (price, error) {
 	if len(parts) != 3 {
 		return price{}, errors.New("there must be three prices")
 	}
-	var numbers [3]float64
+	var prices [3]float64
 	for i, part := range parts {
 		n, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
 		if err != nil || math.IsNaN(n) || n < 0 || n > 1e9 {
 			return price{}, fmt.Errorf("%q is no price", part)
 		}
-		numbers[i] = n
+		prices[i] = n
 	}
-	return price{numbers[0], numbers[1], numbers[2]}, nil
+	return price{prices[0], prices[1], prices[2]}, nil
 }
 
 // sentence says what carryon was worth, without the subject.
