@@ -27,6 +27,7 @@ type Agent struct {
 	Launches  []Launch  // how the results of calls say that work has begun in the background
 	Stops     []Call    // that end work in the background
 	Looks     []Call    // that look at it
+	Ends      []Fact    // how an event of it begins, or what a look at it returns, that says without a status that it has ended, in lower case
 	Mailboxes []Mailbox
 }
 

@@ -37,6 +37,7 @@ var claudeCode = Agent{ //nolint:gochecknoglobals // facts
 	},
 	Trailers: []Fact{
 		{"Read the output file to retrieve the result:", "2.1.37"},
+		{"Full transcript available at:", ""},
 		{"This came from another Claude session", "2.1.259"},
 		{`That "other Claude session" is an agent working inside this same session`, "2.1.283"},
 	},
@@ -45,7 +46,9 @@ var claudeCode = Agent{ //nolint:gochecknoglobals // facts
 		{Begins: "remote agent launched", IDs: "taskid:", Seen: "2.1.88"},
 		{Begins: "the agent is working in the background", Promise: "you will be notified automatically when", IDs: "agentid:", Seen: claudeCodeSeen},
 		{Begins: "workflow launched in background", IDs: "task id:", Seen: "2.1.270"},
-		{Begins: "command ", Promise: "you will be notified when", IDs: "with id:", Command: true, Seen: claudeCodeSeen},
+		{Begins: "command ", Promise: "you will be notified when|output is being written to:", IDs: "with id:|(id:", Command: true, Seen: claudeCodeSeen},
+		{Begins: "monitor started (task ", Promise: "you will be notified on each event", IDs: "(task ", Command: true, Seen: "2.1.286"},
+		{Begins: "next wakeup scheduled for ", IDs: "scheduled for ", Command: true, Seen: ""}, // its report is a message that looks like the user's
 		{Begins: "you will be notified when", IDs: "with id:|task id:", Seen: ""},
 		{Begins: "you will be notified automatically when", IDs: "agentid:|task id:", Seen: ""},
 		{Begins: "spawned successfully", Promise: "will receive instructions via mailbox", IDs: "agent_id:|name:", Lead: claudeCodeTeamLead, Seen: claudeCodeSeen},
@@ -54,6 +57,7 @@ var claudeCode = Agent{ //nolint:gochecknoglobals // facts
 	Looks: []Call{
 		{"TaskOutput", "task_id", claudeCodeSeen}, {"AgentOutputTool", "agentId|agent_id", "2.0"}, {"BashOutput", "bash_id|shell_id", "2.0"},
 	},
+	Ends: []Fact{{"[monitor expired", "2.1.286"}, {"[monitor timed out", ""}},
 	Mailboxes: []Mailbox{{
 		Element: "teammate-message", From: "teammate_id", Lead: claudeCodeTeamLead,
 		Send: Call{"SendMessage", "to|recipient", claudeCodeSeen}, Sender: "sender", Disband: "TeamDelete",

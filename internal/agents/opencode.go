@@ -24,8 +24,9 @@ var ohMyOpenCode = Agent{ //nolint:gochecknoglobals // facts
 	Trailers: []Fact{{"<!-- OMO_INTERNAL_INITIATOR -->", ""}},
 	Reports:  []Fact{{"[background task", ""}, {"[all background tasks", ""}, {"all background tasks", ""}},
 	Launches: []Launch{
-		{Begins: "background task launched", Promise: "system notifies on completion", IDs: "background task id:|task id:"},
+		{Begins: "background task launched", Promise: "system notifies on completion|system will notify you when", IDs: "background task id:|task id:"},
 	},
 	Stops: []Call{{"background_cancel", "taskId|task_id", ""}},
 	Looks: []Call{{"background_output", "task_id", ""}},
+	Ends:  []Fact{{"task result\n", ""}},
 }

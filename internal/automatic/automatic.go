@@ -104,7 +104,7 @@ func read(text string, yield func(Part) bool) bool {
 		case hasBanner(rest):
 			part, rest, ok = cutPreamble(rest)
 		case found && hasPrefix(rest, known().trailers):
-			rest = trim(afterParagraph(rest))
+			rest = trim(after(rest, "\n\n", "\x00", "\n<"))
 			continue
 		}
 		if !ok || !yield(part) {
@@ -164,22 +164,42 @@ func cutPreamble(text string) (p Part, rest string, ok bool) {
 
 // cutLines cuts the first paragraph of a text, which reports.
 func cutLines(text string) (p Part, rest string, ok bool) {
-	rest = afterParagraph(text)
+	rest = after(text, "\n\n", "\x00")
 	body := text[:len(text)-len(rest)]
 	line, more, _ := strings.Cut(trim(body), "\n")
 	ok = strings.HasSuffix(strings.TrimSpace(line), "]") && (more == "" || reports(trim(more)))
 	return Part{Body: body, Reports: true}, rest, ok
 }
 
-// afterParagraph returns what follows the first paragraph of a text.
-func afterParagraph(text string) string {
+// after returns what follows in a text from the first of some marks on.
+func after(text string, marks ...string) string {
 	end := len(text)
-	for _, mark := range [...]string{"\n\n", "\x00"} {
+	for _, mark := range marks {
 		if at := strings.Index(text[:end], mark); at >= 0 {
 			end = at
 		}
 	}
 	return text[end:]
+}
+
+// Own returns what the user has written in a message: the text without the elements that
+// an agent has put before it or behind it.
+func Own(message string) string {
+	own := trim(message)
+	for strings.HasPrefix(own, "<") {
+		_, rest, ok := cutElement(own)
+		if !ok {
+			break
+		}
+		own = trim(rest)
+	}
+	for {
+		begin, ok := cutLast(own)
+		if !ok {
+			return own
+		}
+		own = trim(own[:begin])
+	}
 }
 
 // Tail returns the automatic text at the end of a tool's result, or "". It needs a banner

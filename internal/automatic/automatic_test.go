@@ -31,7 +31,8 @@ func TestIs(t *testing.T) {
 		"[Background task 7 completed]\n\n" + report:                     true,
 		report + "\n<!-- OMO_INTERNAL_INITIATOR -->":                     true,
 		report + "\nRead the output file to retrieve the result: /tmp/7": true,
-		"Another Claude session sent a message:\n" + message:             true,
+		report + "\nFull transcript available at: /tmp/7\n" + report + "\nRead the output file to retrieve the result: /tmp/8":       true,
+		"Another Claude session sent a message:\n" + message:                                                                         true,
 		"Another Claude session sent a message:\n" + message + "\n\nThis came from another Claude session — not typed by your user.": true,
 
 		"<system-reminders></system-reminders>":      false,
@@ -50,6 +51,7 @@ func TestIs(t *testing.T) {
 		report + "\nRead the output file to retrieve the result: /tmp/7\n\nWhat is this?": false,
 		report + "\nRead the output file to retrieve the result: /tmp/7\x00Go on.":        false,
 		"Read the output file to retrieve the result: /tmp/7":                             false,
+		report + "\nFull transcript available at: /tmp/7\n<user>Go on.</user>":            false,
 	} {
 		assert.Equal(t, want, automatic.Is(text), "%q", text)
 	}
@@ -70,10 +72,11 @@ func TestParts(t *testing.T) {
 	}
 	const marked = "<system-reminder>\n[BACKGROUND TASK COMPLETED]\n**ID:** `bg_1`\n</system-reminder>"
 	for text, want := range map[string][]string{
-		"Go on.":                 nil,
-		report + " Go on.":       nil,
-		reminder:                 nil, // words alone
-		report + message:         {"task-notification!", "teammate-message"},
+		"Go on.":           nil,
+		report + " Go on.": nil,
+		reminder:           nil, // words alone
+		report + message:   {"task-notification!", "teammate-message"},
+		report + "\nFull transcript available at: /tmp/7\n" + message: {"task-notification!", "teammate-message"},
 		marked + report:          {"!", "task-notification!"},
 		"[Background task done]": {"!"},
 		"<system-reminder>\n" + banner + report + "\n</system-reminder>" + message: {"task-notification!", "teammate-message"},
@@ -90,6 +93,21 @@ func TestParts(t *testing.T) {
 			assert.Equal(t, "Done.", strings.TrimSpace(p.Body))
 			return true
 		})
+	}
+}
+
+func TestOwn(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]string{
+		"": "", " Go on.\n": "Go on.", "<b>Go on.</b>": "<b>Go on.</b>", "<system-reminder>Go on.": "<system-reminder>Go on.",
+		reminder + "\x00Go on.\x00":                          "Go on.",
+		"Go on.\x00" + reminder + "\x00" + reminder + "\x00": "Go on.",
+		reminder + report + "\nGo on.\n" + reminder:          "Go on.",
+		"Is " + reminder + " yours?":                         "Is " + reminder + " yours?",
+		"I got " + report:                                    "I got " + report,
+		reminder:                                             "",
+	} {
+		assert.Equal(t, want, automatic.Own(message), "%q", message)
 	}
 }
 
@@ -142,6 +160,7 @@ func BenchmarkTextsAreLinear(b *testing.B) {
 			return func() {
 				automatic.Parts(text, func(automatic.Part) bool { return true })
 				automatic.Tail(text)
+				automatic.Own(text)
 			}
 		}
 		measure.Linear(b, name, read(1<<12), read(measure.Longer<<12))

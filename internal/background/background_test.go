@@ -50,6 +50,22 @@ func command(n string) step {
 		". Output is being written to: /tmp/tasks/shell"+n+".output. You will be notified when it completes. To check interim output, use Read on that file path.")
 }
 
+func monitor(n string) step {
+	return call("toolu_"+n, "Monitor", `"command":"tail -f log"`, "Monitor started (task shell"+n+", expires in 30m unless the source ends first; you get one notice at expiry). "+
+		"You will be notified on each event. Keep working — do not poll or sleep.")
+}
+
+// eventOf returns what the agent says when a monitor sees something.
+func eventOf(id, event string) string {
+	return "<task-notification>\n<task-id>" + id + "</task-id>\n<summary>Monitor event: \"log\"</summary>\n<event>" + event + "</event>\n</task-notification>"
+}
+
+const (
+	tookTooLong = "Command did not complete within its 120s timeout and was moved to the background (ID: shell1). Output is being written to: /tmp/tasks/shell1.output. " +
+		"You will be notified when it completes."
+	omoLaunch = "Background task launched successfully.\n\nTask ID: bg_1\nStatus: running\n\nThe system will notify you when the task completes.\nUse `background_output` with task_id=\"bg_1\" to check progress."
+)
+
 func edit(n string) step {
 	return call("toolu_"+n, "Edit", `"file_path":"/w/a.css"`, "The file has been updated.")
 }
@@ -210,6 +226,8 @@ func TestLaunchesArePairedWithTheirReports(t *testing.T) {
 		"in a result of 5 KB":             {[]step{user("Go."), agent("1"), call("c", "Bash", "", strings.Repeat("ok\n", 2000)+banner+report("agent1", "completed"))}, 0},
 		"two in a result":                 {[]step{user("Go."), agent("1"), agent("2"), call("c", "Bash", "", "ok\n\n"+banner+report("agent1", "completed")+"\n\n"+banner+report("agent2", "completed"))}, 0},
 		"behind older words of the agent": {[]step{user("Go."), agent("1"), user(report("agent1", "completed") + "\nRead the output file to retrieve the result: /tmp/a.output")}, 0},
+		"behind words for each":           {[]step{user("Go."), agent("1"), agent("2"), user(report("agent1", "completed") + "\nFull transcript available at: /tmp/1.output\n" + report("agent2", "failed") + "\nFull transcript available at: /tmp/2.output")}, 0},
+		"one report of several":           {[]step{user("Go."), agent("1"), agent("2"), agent("3"), user("<task-notification>\n<task-id>agent1</task-id>\n<task-id>agent3</task-id>\n<status>stopped</status>\n</task-notification>")}, 1},
 		"a report with another id":        {[]step{user("Go."), agent("1"), user(report("agent7", "completed"))}, 1},
 		"progress":                        {[]step{user("Go."), agent("1"), user(report("agent1", "running"))}, 1},
 		"progress without a status":       {[]step{user("Go."), agent("1"), user("<task-notification><task-id>agent1</task-id><event>build completed</event></task-notification>")}, 1},
@@ -232,6 +250,16 @@ func TestLaunchesArePairedWithTheirReports(t *testing.T) {
 		"the model's own words":             {[]step{user("Go."), agent("1"), says(report("agent1", "completed"))}, 1},
 		"a command":                         {[]step{user("Go."), command("1")}, 1},
 		"a command that promises nothing":   {[]step{user("Go."), call("c", "Bash", "", "Command running in background with ID: shell1")}, 0},
+		"a command of an older version":     {[]step{user("Go."), call("c", "Bash", "", "Command running in background with ID: shell1. Output is being written to: /tmp/tasks/shell1.output")}, 1},
+		"a command that took too long":      {[]step{user("Go."), call("c", "Bash", "", tookTooLong), command("2"), user(report("shell1", "completed"))}, 1},
+		"a monitor":                         {[]step{user("Go."), monitor("1")}, 1},
+		"a monitor, and other calls":        {[]step{user("Go."), monitor("1"), edit("2")}, 0},
+		"an event of a monitor":             {[]step{user("Go."), monitor("1"), user(eventOf("shell1", "the build has expired"))}, 1},
+		"the end of a monitor":              {[]step{user("Go."), monitor("1"), monitor("2"), user(report("shell1", "completed"))}, 1},
+		"a monitor that expired":            {[]step{user("Go."), monitor("1"), monitor("2"), user(eventOf("shell2", "[Monitor expired after 5m with no events delivered. Re-arm it if you still need the watch.]"))}, 1},
+		"a monitor that timed out":          {[]step{user("Go."), monitor("1"), user(eventOf("shell1", "[Monitor timed out — re-arm if needed.]"))}, 0},
+		"a wake-up":                         {[]step{user("Go."), call("c", "ScheduleWakeup", "", "Next wakeup scheduled for 10:15:00 (in 233s). Nothing more to do this turn.")}, 1},
+		"a wake-up that came":               {[]step{user("Go."), call("c", "ScheduleWakeup", "", "Next wakeup scheduled for 10:15:00 (in 233s)."), user("Check the build."), edit("2")}, 0},
 		"a command, and other calls":        {[]step{user("Go."), command("1"), edit("2")}, 0},
 		"a command that is looked at":       {[]step{user("Go."), command("1"), call("c", "Read", `"file_path":"/tmp/tasks/shell1.output"`, "ok")}, 1},
 		"a command and an agent":            {[]step{user("Go."), command("1"), agent("2")}, 2},
@@ -259,6 +287,12 @@ func TestLaunchesArePairedWithTheirReports(t *testing.T) {
 			user("Go."), call("c", "task", "", "Background task launched.\n\nBackground Task ID: bg_1\n\nSystem notifies on completion."),
 			call("d", "task", "", "Background task launched.\n\nBackground Task ID: bg_2\n\nSystem notifies on completion."),
 			user("<system-reminder>\n[BACKGROUND TASK COMPLETED]\n**ID:** `bg_2`\n**1 task still in progress.**\n</system-reminder>\n<!-- OMO_INTERNAL_INITIATOR -->"),
+		}, 1},
+		"oh-my-opencode, fetched": {[]step{
+			user("Go."), call("c", "background_task", "", omoLaunch), call("d", "background_output", `"task_id":"bg_1"`, "Task Result\n\nTask ID: bg_1\nDuration: 12s\n\n---\n\nFound."),
+		}, 0},
+		"oh-my-opencode, looked at": {[]step{
+			user("Go."), call("c", "background_task", "", omoLaunch), call("d", "background_output", `"task_id":"bg_1"`, "# Task Status\n\n| Status | **running** |"),
 		}, 1},
 		"opencode, as an element": {[]step{
 			user("Go."), call("c", "task", "", "<task id=\"ses_1\" state=\"running\">\n<summary>Background task started</summary>\n<task_result>\n"+

@@ -21,6 +21,9 @@ var known = sync.OnceValue(func() *facts { //nolint:gochecknoglobals // facts
 	for i := range k.launches {
 		k.begins[k.launches[i].Begins[0]] = true
 	}
+	for _, f := range agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Ends }) {
+		k.ends = append(k.ends, f.Text)
+	}
 	add := func(name string, t tool) {
 		var room [maxName]byte
 		k.tools[string(fold(room[:0], name))] = t
@@ -46,6 +49,7 @@ var known = sync.OnceValue(func() *facts { //nolint:gochecknoglobals // facts
 
 type facts struct {
 	launches  []agents.Launch
+	ends      []string        // how texts begin that say that work has ended
 	begins    [256]bool       // the bytes with which one of them begins
 	tools     map[string]tool // by name, in lower case and without "_" and "-"
 	mailboxes map[string]*agents.Mailbox
@@ -297,12 +301,23 @@ func (r *reader) readReport(p *automatic.Part) {
 	if status == "" {
 		status = ownWords(body)
 	}
-	if !hasEndWord(status) {
+	if !hasEndWord(status) && !saysEnd(child(p.Body, "event")) {
 		return
 	}
 	r.addReport(event{kind: reported, looked: body[:min(len(body), maxWords)], names: [3]string{
 		child(body, "tool-use-id"), child(body, "task-id"), cmp.Or(attribute(p.Attributes, "id"), attribute(p.Attributes, "sessionID")),
 	}})
+	_, more, _ := strings.Cut(body, "</task-id>")
+	for id := child(more, "task-id"); id != ""; id = child(more, "task-id") { // all that an end of the agent has stopped
+		r.addReport(event{kind: reported, names: [3]string{idOfWork: id}})
+		_, more, _ = strings.Cut(more, "</task-id>")
+	}
+}
+
+// saysEnd reports whether a text begins with words of an agent that say that work has
+// ended.
+func saysEnd(text string) bool {
+	return slices.ContainsFunc(known().ends, func(words string) bool { return hasPrefixFold(text, words) })
 }
 
 // readLines reads lines in brackets, and the id behind them.
@@ -381,6 +396,9 @@ func hasEndWord(text string) bool {
 // isOver reports whether the result of a call that looked at work says that it has ended.
 func isOver(result string) bool {
 	head := result[:min(len(result), maxResult)]
+	if saysEnd(head) {
+		return true
+	}
 	if status := child(head, "status"); status != "" {
 		return hasEndWord(status)
 	}
