@@ -6,6 +6,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/automatic"
 	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/scope"
@@ -81,7 +82,7 @@ func (c *Call) recordUserTurn(r *adapter.Request) {
 	if !c.env.session.newUserTurn {
 		return
 	}
-	goesOn := handback.SaysGoOn(r.User)
+	goesOn := handback.SaysGoOn(automatic.Own(r.User))
 	c.env.record(func(o *Outcome) { o.Wrote, o.GoOn = true, goesOn })
 }
 

@@ -52,7 +52,14 @@ var asking = []string{
 	"Shall I commit?\n\nI'd recommend doing it before the rebase.",
 	"Do you want tests for this too?\n\nLet me know if you have other wishes.",
 	"Would you like me to proceed.",
+	"Are you fine with a codemod, or do you want to do it by hand?\n\nHere is what it would look like:\n\n```diff\n-a\n+b\n```",
+	"Which layout do you want?\n\n```\nA | B\n```\n\nA is closer to the rest of the app. B is easier on phones.",
+	"When would the release suit you?\n\n---\n\n*Everything else is ready: the image and the notes.*",
 	// English: statements
+	"Please test the login in the browser and report back. I'll go on with the form after that.",
+	"The page has a captcha; please create the account by hand and give me the token.",
+	"Two points are open that only you can decide: the price and the length of the trial.",
+	"Look it over, let me know and I'll start.",
 	"This removes the table for good. Please confirm.",
 	"Put the key into .env and tell me when it is there.",
 	"Type go to start part 4.",
@@ -507,6 +514,8 @@ var asking = []string{
 
 // announcing are ends that announce a step, or break off.
 var announcing = []string{
+	"Hm, does `fsync` happen before the rename? Checking.",
+	"I'll add the form, and the tests after that.",
 	"The form is ready. Now I will style it.",
 	"Next, the form.",
 	"Next: the tests",
@@ -952,6 +961,7 @@ var announcing = []string{
 
 // unclear are reports, offers, and texts whose questions are none.
 var unclear = []string{
+	"It runs with `npm start`. If you run into issues, let me know and I can look into them.",
 	"",
 	" \n\t\n",
 	"🎉",

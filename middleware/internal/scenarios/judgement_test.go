@@ -137,6 +137,7 @@ var endings = []ending{
 	{"a long message without a mark", then("assistant Next.", "user "+strings.Repeat("tell me about it, ", 5)), "It is a parser.", untouched, goesOn},
 	{"the user answers", then("assistant Which one?", "user the second"), "Good, I begin.", goesOn, goesOn},
 	{"the user says go on", then("assistant Next.", "user continue", `call r edit_file {} = ok`), "Next, the form.", goesOn, goesOn},
+	{"the user says go on beside a reminder", then("assistant Next.", "user <system-reminder>\n"+strings.Repeat("The list was not used recently. ", 4)+"\n</system-reminder>\ncontinue"), "Next, the form.", goesOn, goesOn},
 	{"the user says ok", then("assistant All is well.", "user ok"), "The page is there.", goesOn, goesOn},
 	{"the user asks in short", then("assistant Which one?", "user what is the difference?"), "The first is faster.", untouched, goesOn},
 	{"a message of the agent is no user turn", then("user <system-reminder>Be brief, and remember the guide.</system-reminder>"), "Next, the form.", goesOn, goesOn},
