@@ -68,7 +68,7 @@ func ExampleWithDryRun() {
 	fmt.Println(outcomes.Last())
 	// Output:
 	// Next I will fix the build.
-	// 1 turn, 0 continuations: All continuation conditions satisfied (dry run)
+	// 1 turn, 0 continuations: All continuation conditions satisfied (dry run, so nothing was sent)
 }
 
 // With a holdout, carryon continues only a part of the sessions. The others show what

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
@@ -140,15 +141,16 @@ func (e *explanation) list(ev *continuation.Evaluation, read *readList) {
 // decision writes what carryon would decide if the model stopped now.
 func (e *explanation) decision(ev *continuation.Evaluation) {
 	const now = "if the model stops now: "
+	wait := ev.Wait.Round(10 * time.Millisecond)
 	switch {
 	case ev.Continue && ev.Asks:
 		e.line("decision", now+"ask whether anything is still open")
 	case ev.Continue:
 		e.line("decision", now+"carry on with %q, attempt %d", ev.Todo.Content, ev.Attempt)
 	case ev.Reason == continuation.ReasonTooSoon && ev.Asks:
-		e.line("decision", now+"ask whether anything is still open, after %v", ev.Wait)
+		e.line("decision", now+"ask whether anything is still open, after %v", wait)
 	case ev.Reason == continuation.ReasonTooSoon:
-		e.line("decision", now+"carry on with %q after %v", ev.Todo.Content, ev.Wait)
+		e.line("decision", now+"carry on with %q after %v", ev.Todo.Content, wait)
 	default:
 		o := Outcome{Reason: ev.Reason, List: ev.List, Limit: ev.Limit, Awaited: ev.Awaited}
 		e.line("decision", now+"do nothing: %s", o.Explanation())

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/records"
@@ -108,6 +110,22 @@ func TestExplainSaysWhatTheDecisionSays(t *testing.T) {
 			assert.Contains(t, got, "list     2 todos, 2 active", "the list is shown all the same")
 		})
 	}
+}
+
+// The wait is a round time, whatever the clock says.
+func TestExplainRoundsTheWait(t *testing.T) {
+	t.Parallel()
+	clock := carryontest.NewClock()
+	mw := middleware.New(buildTodos, middleware.WithClock(clock))
+	edit := calls(sdkCall{ID: "c1", Name: "edit_file"})
+	agent := &client{&sdkClient{turns: []sdkAnswer{says("Next I fix it."), edit, edit}}, mw}
+	_, err := agent.Complete(inSession(t, "alice"), fixTheBuild)
+	require.NoError(t, err)
+	clock.Advance(437 * time.Microsecond)
+	var b bytes.Buffer
+	_, err = agent.Complete(middleware.Explain(inSession(t, "alice"), &b), fixTheBuild)
+	require.NoError(t, err)
+	assert.Contains(t, b.String(), `if the model stops now: carry on with "Fix the build" after 1s`+"\n")
 }
 
 func TestExplainPanicsWithoutAWriter(t *testing.T) {

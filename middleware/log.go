@@ -75,7 +75,7 @@ func ownErrorAttr(err error) slog.Attr {
 
 // listFrom says where a list was read; "" if none was.
 func listFrom(list *continuation.List) string {
-	if *list == (continuation.List{}) {
+	if *list == (continuation.List{}) || list.Err != nil {
 		return ""
 	}
 	return list.Origin.String()
@@ -169,10 +169,15 @@ func (l *eventLog) exhausted(ctx context.Context, e Exhausted) {
 }
 
 // callEnded logs what continuations were worth, if that is known or was estimated now.
+// What was not sent would have cost money, so it has the level of what was sent.
 func (l *eventLog) callEnded(ctx context.Context, e CallEnded) {
 	w := &e.Outcome.Worth
 	if *w == (Worth{}) {
 		return
+	}
+	if w.Unsent > 0 {
+		l.write(ctx, slog.LevelInfo, "carryon: continuation not sent", e.TurnID,
+			slog.Bool("dry_run", e.Outcome.DryRun), slog.Bool("holdout", e.Outcome.Holdout), slog.Int("estimated_tokens", w.Estimate.Total()))
 	}
 	l.write(ctx, slog.LevelDebug, "carryon: worth", e.TurnID,
 		slog.Int("resumed", w.Resumed), slog.Int("finished", w.Finished), slog.Int("unwanted", w.Unwanted()),

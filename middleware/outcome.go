@@ -59,7 +59,10 @@ func (o Outcome) String() string {
 	if o.Err != nil {
 		fmt.Fprintf(&b, " (%v)", o.Err)
 	}
-	if o.DryRun {
+	switch {
+	case o.DryRun && o.Reason.Continues():
+		b.WriteString(" (dry run, so nothing was sent)")
+	case o.DryRun:
 		b.WriteString(" (dry run)")
 	}
 	if o.Holdout && o.Reason != continuation.ReasonHoldout {

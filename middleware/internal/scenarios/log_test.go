@@ -22,6 +22,24 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
+// What a dry run or a holdout does not send is in the log at the level of what is sent.
+func TestLogSaysWhatWasNotSent(t *testing.T) {
+	t.Parallel()
+	for name, option := range map[string]middleware.Option{"dry_run": middleware.WithDryRun(), "holdout": middleware.WithHoldout(1)} {
+		scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
+			logged := new(logBook)
+			s := scenario.New(t, m, scenario.TwoTodos(), option, middleware.WithLogger(logged.logger()))
+			require.NoError(t, s.Ask(fakellm.Text(scenario.Plan).Usage(100, 5)).Err)
+			lines := logged.withMessage(t, "carryon: continuation not sent")
+			require.Len(t, lines, 1)
+			assert.Equal(t, "INFO", lines[0]["level"])
+			assert.Equal(t, name == "dry_run", lines[0]["dry_run"])
+			assert.Equal(t, name == "holdout", lines[0]["holdout"])
+			assert.Greater(t, lines[0]["estimated_tokens"], 100.0)
+		})
+	}
+}
+
 // A fault in the set-up is logged once, however often it occurs.
 func TestLogWarnsOnceOfWhatIsWrongWithTheSetUp(t *testing.T) {
 	t.Parallel()
@@ -58,6 +76,8 @@ func TestLogWarnsOnceOfWhatIsWrongWithTheSetUp(t *testing.T) {
 				got := scenario.TypedUnary.Call(continuation.WithSession(t.Context(), c.session), client, c.request)
 				require.NoError(t, got.Err)
 			}
+			from := logged.withMessage(t, "carryon: decision")[0]["list_from"]
+			assert.Equal(t, c.attr == "status", from != "", "a list was read: %q", from)
 			warnings := logged.withMessage(t, c.message)
 			require.Len(t, warnings, 1)
 			assert.Equal(t, "WARN", warnings[0]["level"])
