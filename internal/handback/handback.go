@@ -446,14 +446,17 @@ func (p *plain) mark(rest string) int {
 	return 3
 }
 
-// germanCloser returns the mark that closes „: “, or ” in other languages.
+// germanCloser returns the mark that closes „: “, or ” in other languages, or " of a
+// model that mixes them.
 func germanCloser(rest string) string {
 	const near = 400
 	rest = rest[:min(len(rest), near)]
-	if i := strings.Index(rest, "“"); i >= 0 {
-		return "“"
+	for _, closer := range [...]string{"“", "”"} {
+		if strings.Contains(rest, closer) {
+			return closer
+		}
 	}
-	return "”"
+	return `"`
 }
 
 // marker returns the mark that a line begins with, and the length of the line up to

@@ -60,6 +60,14 @@ var asking = []string{
 	"The page has a captcha; please create the account by hand and give me the token.",
 	"Two points are open that only you can decide: the price and the length of the trial.",
 	"Look it over, let me know and I'll start.",
+	"Bitte starte das Gerät neu und gib kurz Bescheid, dann prüfe ich die Verbindung.",
+	"Sobald die Datei da ist, sag „fertig\" – dann lese ich sie ein.",
+	"Schick mir die Ausgabe von `ip a`, dann kann ich weitermachen.",
+	"Ich warte noch auf deine Entscheidung zum Preis.",
+	"Lancez la commande et dites-moi ce qu'elle affiche.",
+	"Añade la clave al archivo y avísame cuando esté.",
+	"Coloque a chave no arquivo e me avise quando terminar.",
+	"Which port should it use?\n\nTip: the README says 8787.",
 	"This removes the table for good. Please confirm.",
 	"Put the key into .env and tell me when it is there.",
 	"Type go to start part 4.",
@@ -961,6 +969,11 @@ var announcing = []string{
 
 // unclear are reports, offers, and texts whose questions are none.
 var unclear = []string{
+	"Die Liste ist fertig. Sag Bescheid, wenn etwas nicht passt.",
+	"Der Knopf heißt jetzt „Weiter?\" und ist blau.",
+	"La page est prête. Dites-moi si vous avez des questions.",
+	"Todo listo. Avísame si ves algún problema.",
+	"Está tudo pronto. Se encontrar algum erro, me avise.",
 	"It runs with `npm start`. If you run into issues, let me know and I can look into them.",
 	"",
 	" \n\t\n",

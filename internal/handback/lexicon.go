@@ -240,7 +240,7 @@ func englishOffers() []entry {
 		{offer, "{let me know/tell me/just say/shout/say so/just ask} if|feel free|happy to {help/adjust/change/tweak/explain/elaborate/expand/add/walk/iterate}"},
 		{offerOnly, "if {you want/you'd like/you like/you would like/you wish/needed/desired/necessary/you need/anything/something/there's/there is/you have/you spot/you see/you notice/you run into/any of/you'd prefer me/helpful/useful}|should you {want/need/wish}|whenever you like|if you ever"},
 		{leaning, "{i'd/i would} {recommend/suggest/go with/go for/lean/take/pick/choose/vote/prefer/start with/say}|i {recommend/suggest/lean/prefer/favor/favour/think}|my {recommendation/suggestion/preference/lean/vote/pick/default/take/inclination}|i'm {leaning/inclined}|^recommended|^recommendation"},
-		{leaning, "no {rush/strong preference/preference}|either {way works/works/is fine/way is fine}|^{default/defaults} {is/to/are}|^for {context/reference}|^{note/fyi,/fyi:}|would look like|^{a/b/c} is|^option {a/b/c/1/2/3} is|everything else is"},
+		{leaning, "no {rush/strong preference/preference}|either {way works/works/is fine/way is fine}|^{default/defaults} {is/to/are}|^for {context/reference}|^{note/fyi,/fyi:/tip:/side note/p.s/ps:}|would look like|^{a/b/c} is|^option {a/b/c/1/2/3} is|everything else is"},
 	}
 }
 
@@ -270,11 +270,12 @@ func german() []entry {
 		{hang, "dann |wenn |sobald|falls |bis du|bis sie|bevor|sonst"},
 		{consent, "{sobald/wenn/falls/nachdem/bis} {du/sie} |nach {deiner/ihrer} {freigabe/bestätigung/zustimmung}|wenn das {so passt/passt/in ordnung/okay/gut}|falls das passt"},
 		{can, "ich kann|kann ich|mache ich|lege ich|beginne ich|fange ich|starte ich|gehe ich|ich würde|werde ich|lösche ich"},
-		{request, "bitte {bestätige/bestätigen/gib mir/geben sie/sag mir/sagen sie/wähle/wählen sie/entscheide/entscheiden sie/teile mir/teilen sie mir/prüfe/prüfen sie/antworte}|{warte/warten} auf {deine/ihre/dein/ihr/dich/sie/eine antwort/bestätigung/freigabe}|{gib/geben sie} {mir/mir kurz} bescheid, {wenn/sobald/ob/welche/wie}|sag mir{,/ bitte,/ kurz,} {ob/welche/welches/welchen/wie/wann/was/wenn}|{brauche/benötige} {/noch }{deine/ihre/dein/ihr} |^{wähle/wählen sie/entscheide dich}|ich warte hier|ich halte hier an|kann ich nicht {weitermachen/fortfahren}|{deine/ihre} entscheidung."},
+		{request, "bitte {bestätige/bestätigen/gib mir/geben sie/sag mir/sagen sie/wähle/wählen sie/entscheide/entscheiden sie/teile mir/teilen sie mir/prüfe/prüfen sie/antworte}|{warte/warten} {/weiter /noch /hier }auf {deine/ihre/dein/ihr/dich/sie/eine antwort/bestätigung/freigabe}|{gib/geben sie} {mir/mir kurz} bescheid, {wenn/sobald/ob/welche/wie}|sag mir{,/ bitte,/ kurz,} {ob/welche/welches/welchen/wie/wann/was/wenn}|{brauche/benötige} {/noch }{deine/ihre/dein/ihr} |^{wähle/wählen sie/entscheide dich}|ich warte hier|ich halte hier an|kann ich nicht {weitermachen/fortfahren}|{deine/ihre} entscheidung."},
 		{request, "^{soll/sollen/darf} {ich/wir}|^möchtest du|^möchten sie|^willst du"},
-		{tell, "bescheid, {wenn/sobald} {der/die/das/es/er/alles/du fertig/du soweit/du so weit}"},
-		{offerOnly, "wenn du {willst/möchtest/magst}|wenn sie {wollen/möchten}|falls du {willst/möchtest}|falls sie {wünschen/möchten}|bei bedarf|gerne kann ich"},
-		{leaning, "ich {würde/empfehle/tendiere}|meine empfehlung|mein vorschlag|ich würde"},
+		{request, "{sag/sage/antworte/antworte mit} @"},
+		{tell, "bescheid, {wenn/sobald} {der/die/das/es/er/alles/du fertig/du soweit/du so weit}|{sag/sage/sagen sie/gib/geben sie} {/mir }{/nur /einfach /kurz /dann }bescheid|{erzähl/erzähle/schick/schicke/zeig/zeige/beschreib/beschreibe} mir"},
+		{offerOnly, "{wenn/falls} {/du /sie }{noch/weitere/etwas/sonst/irgend/fragen/probleme/änderung/anpassung/hilfe}*|wenn du {willst/möchtest/magst}|wenn sie {wollen/möchten}|falls du {willst/möchtest}|falls sie {wünschen/möchten}|bei bedarf|gerne kann ich"},
+		{leaning, "ich {würde/empfehle/tendiere}|meine empfehlung|mein vorschlag|^{hinweis/tipp/anmerkung/übrigens/nebenbei/side-hinweis}"},
 	}
 }
 
@@ -286,7 +287,8 @@ func french() []entry {
 		{consent, "{dès que/une fois que/quand/après que} {tu/vous}|{après/avec/sans} {ta/votre/ton} {validation/accord/confirmation/feu vert}|si {cela/ça} {te/vous} {convient/va}|si {c'est/tout est} {bon/ok}|si {tu confirmes/vous confirmez/tu es d'accord/vous êtes d'accord}"},
 		{can, "je peux|je pourrai|je passe|je continue|je commence|je lance|je m'en occupe"},
 		{request, "{confirmez/confirme}{-moi/ que/ si/ et/ pour/ avant/ moi/./,}|merci de {confirmer/me dire/valider/choisir/préciser}|veuillez {confirmer/choisir/valider/préciser/indiquer/fournir}|{dites-moi/dis-moi} {si je/quand/quel/quelle/lequel/laquelle/ce que/comment/où/lesquels}|{j'attends/en attente de} {ta/votre/ton/vos/tes}|j'ai besoin de {ton/ta/votre/vos}|je ne peux pas {continuer/poursuivre} {sans/avant/tant}|^{dois-je/puis-je/veux-tu/voulez-vous/souhaites-tu/souhaitez-vous}|à {toi/vous} de {choisir/décider}"},
-		{offerOnly, "si {tu veux/vous voulez/tu le souhaites/vous le souhaitez/besoin/tu souhaites/vous souhaitez}|n'hésitez pas|n'hésite pas"},
+		{tell, "{dis-moi/dites-moi/fais-moi signe/faites-moi signe/préviens-moi/prévenez-moi}"},
+		{offerOnly, "si {quelque chose/jamais/tu as/vous avez/un problème/autre chose/tu rencontres/vous rencontrez}|si {tu veux/vous voulez/tu le souhaites/vous le souhaitez/besoin/tu souhaites/vous souhaitez}|n'hésitez pas|n'hésite pas"},
 		{leaning, "je {recommande/conseille/penche/préfère/pencherais/préférerais/recommanderais}|ma {recommandation/préférence}"},
 	}
 }
@@ -299,7 +301,8 @@ func spanish() []entry {
 		{consent, "{cuando/en cuanto/una vez que/hasta que} {me/lo/confirmes/apruebes/decidas/elijas/digas/confirme/apruebe}|si {te parece/le parece/estás de acuerdo/está de acuerdo/todo está bien/confirmas/esto te}|con tu {aprobación/confirmación/visto bueno/ok}"},
 		{can, "puedo|podría|empiezo|sigo|continúo|paso a|procedo|lo hago"},
 		{request, "por favor,_{confirma/confirme/elige/indica/dime}|por favor {confirma/confirme/confírmame/elige/elija/indica/indícame/dime/proporciona}|^{confirma/confírmame/confirme}|dime si {sigo/continúo/procedo/empiezo/lo /debo/avanzo/te }|^{elige/elija} |{dime/avísame/dígame/indícame} {cuál/cuando/cuándo/qué/si lo/si debo/si procedo/si continúo/cómo/si prefieres}|{espero/esperando/a la espera de} {tu/su/tus} |{necesito/requiero} {tu/su/que me/que confirmes} |no puedo {continuar/seguir} {sin/hasta}|{quedo/me quedo} {a la espera/esperando}|tú decides|depende de ti"},
-		{offerOnly, "si {quieres/lo deseas/quiere/necesitas/deseas/gustas}|no dudes en"},
+		{tell, "{dime/avísame/dígame/avíseme/cuéntame}"},
+		{offerOnly, "si {tienes/tiene/hay/surge/encuentras/algo/ves}|si {quieres/lo deseas/quiere/necesitas/deseas/gustas}|no dudes en"},
 		{leaning, "{yo elegiría/recomiendo/sugiero/yo optaría/me inclino/yo iría/prefiero}|mi {recomendación/sugerencia/preferencia}"},
 	}
 }
@@ -314,7 +317,8 @@ func portuguese() []entry {
 		{request, "por favor, {confirme/confirma/escolha/informe/me diga/indique}|por favor {confirme/confirma/escolha/informe/indique}|^{confirme/confirma}|{me diga/diga-me/me avise/avise-me} {qual/quando/se devo/se posso/como/o que/quais}|{aguardo/aguardando/esperando/à espera de} {sua/seu/a sua/o seu} |{preciso/necessito} {da sua/do seu/de sua/que você}|não posso {continuar/prosseguir} {sem/até}|você decide"},
 		{nothing, "vou {aguardar/esperar}"},
 		{request, "vou {aguardar/esperar} {sua/seu/a sua/o seu/você}"},
-		{offerOnly, "se {quiser/você quiser/desejar/precisar}|caso {queira/precise/deseje}"},
+		{tell, "{me avise/me avisa/avise-me/me diga/diga-me/me conte/me conta}|me autorizar"},
+		{offerOnly, "se {tiver/houver/surgir/encontrar/algo}|se {quiser/você quiser/desejar/precisar}|caso {queira/precise/deseje}"},
 		{leaning, "{eu escolheria/recomendo/sugiro/eu optaria/eu iria/prefiro}|minha {recomendação/sugestão/preferência}"},
 	}
 }
