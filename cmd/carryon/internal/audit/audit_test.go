@@ -151,6 +151,21 @@ func TestBrokenTranscripts(t *testing.T) {
 	}
 }
 
+// Claude Code puts reminders beside what the user types.
+func TestContinueBesideAReminder(t *testing.T) {
+	t.Parallel()
+	line := func(kind, content string) string {
+		return `{"type":"` + kind + `","sessionId":"s","message":{"content":[` + content + `],"stop_reason":"end_turn"}}` + "\n"
+	}
+	report := run(t, "", write(t, "a.jsonl", line("user", `{"type":"text","text":"Build it."}`)+
+		line("assistant", `{"type":"tool_use","id":"t","name":"TodoWrite","input":{"todos":[{"content":"a","status":"pending"}]}}`)+
+		line("user", `{"type":"tool_result","tool_use_id":"t","content":"ok"}`)+line("assistant", `{"type":"text","text":"Next, I write a."}`)+
+		line("user", `{"type":"text","text":"<system-reminder>\nToday is Friday.\n</system-reminder>"},{"type":"text","text":"continue"}`)))
+	assert.Equal(t, 1, report.All.TypedContinue)
+	require.Len(t, report.Turns, 1)
+	assert.Equal(t, "continue", report.Turns[0].Said)
+}
+
 // A text cannot act on the terminal, nor forge lines.
 func TestTextsAreEscaped(t *testing.T) {
 	t.Parallel()

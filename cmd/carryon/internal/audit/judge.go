@@ -5,11 +5,11 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/automatic"
 	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -108,6 +108,7 @@ type judge struct {
 
 // userSaid counts a message of the user.
 func (j *judge) userSaid(c *conversation, id, text string) {
+	text = automatic.Own(text)
 	goesOn := j.open && handback.SaysGoOn(text)
 	if j.tally.isNew(c.agent, "user", id) {
 		j.tally.of(c.agent, func(counts *Counts) {
@@ -118,7 +119,7 @@ func (j *judge) userSaid(c *conversation, id, text string) {
 		})
 	}
 	if goesOn && j.turn != nil {
-		j.turn.Said = strings.TrimSpace(text)
+		j.turn.Said = text
 		j.turn.telling += len(kinds)
 	}
 	j.flush()
