@@ -72,26 +72,6 @@ func TestPauseBeforeTheFirstCallHolds(t *testing.T) {
 	assert.Equal(t, continuation.ReasonPaused, outcome.Reason)
 }
 
-func TestSessionKeySaysWhereTheSessionComesFrom(t *testing.T) {
-	t.Parallel()
-	s := newSetup(nil, middleware.WithSessionKey(func(context.Context) string { return "the only one" }))
-	require.NoError(t, s.mw.Pause(t.Context(), "enough for today"))
-	state, err := s.mw.State(continuation.WithSession(t.Context(), "ignored"))
-	require.NoError(t, err)
-	assert.Equal(t, "enough for today", state.Paused.Reason)
-}
-
-func TestPanickingSessionKeyIsNoSession(t *testing.T) {
-	t.Parallel()
-	s := newSetup([]sdkAnswer{calls(edit("c1"))},
-		middleware.WithSessionKey(func(context.Context) string { panic("no key") }))
-	_, outcome, err := s.answer(continuation.WithSession(t.Context(), "s"))
-	require.NoError(t, err)
-	assert.Empty(t, outcome.Session)
-	require.Len(t, s.events.Failures(), 1)
-	assert.Equal(t, middleware.OpSessionKey, s.events.Failures()[0].Op)
-}
-
 // faultyStore fails from the given update on, in the way given.
 type faultyStore struct {
 	*records.MemoryEngine
@@ -253,38 +233,6 @@ func TestTodoSourceThatFailsHasNoTodos(t *testing.T) {
 			assert.ErrorIs(t, events.Failures()[0].Err, lost)
 		})
 	}
-}
-
-func TestGateThatPanicsIsAVetoAndReported(t *testing.T) {
-	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One:")},
-		middleware.WithGate(func(context.Context, middleware.NextTurn) error { panic("no gate") }))
-	answer, outcome, err := s.answer(t.Context())
-
-	require.NoError(t, err)
-	assert.Equal(t, "One:", answer.Text)
-	assert.Equal(t, continuation.ReasonGate, outcome.Reason)
-	var panicked *middleware.PanicError
-	require.ErrorAs(t, outcome.Err, &panicked)
-	assert.Equal(t, "no gate", panicked.Value)
-	require.NoError(t, panicked.Unwrap(), "the value is not an error")
-	require.Len(t, s.events.Failures(), 1)
-	assert.Equal(t, middleware.OpGate, s.events.Failures()[0].Op)
-}
-
-func TestObserverThatPanicsDoesNotReachTheCaller(t *testing.T) {
-	t.Parallel()
-	broken := middleware.WithObserver(middleware.Observer{
-		TurnEnded: func(context.Context, middleware.TurnEnded) { panic("no observer") },
-		Decision:  func(context.Context, middleware.Decision) { panic("no observer") },
-	})
-	after := carryontest.NewRecorder()
-	s := newSetup([]sdkAnswer{says("One:"), calls(edit("c1"))}, broken, middleware.WithObserver(after.Observer()))
-	answer, _, err := s.answer(t.Context())
-
-	require.NoError(t, err)
-	assert.Len(t, answer.Calls, 1)
-	assert.Equal(t, s.events.Lines(), after.Lines(), "the other observers are still called")
 }
 
 func TestStatusErrorShowsTheSDKsOwn(t *testing.T) {

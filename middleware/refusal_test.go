@@ -82,18 +82,3 @@ func TestTokenBudgetCountsTheConversationWhereNoUsageIsReported(t *testing.T) {
 		})
 	}
 }
-
-// Most streams do not report their usage; a budget must hold anyway.
-func TestTokenBudgetHoldsWhereNoUsageIsReported(t *testing.T) {
-	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One:"), says("Two:"), says("Three:")}, middleware.WithLimits(continuation.Limits{
-		MaxAttempts: continuation.Off, MinInterval: continuation.Off, TokenBudget: 200,
-	}))
-	for i := range s.model.turns {
-		s.model.turns[i].Usage = sdkUsage{}
-	}
-	_, outcome, err := s.answer(inSession(t, "s"))
-	require.NoError(t, err)
-	assert.Equal(t, continuation.ReasonTokenBudget, outcome.Reason)
-	assert.Equal(t, 2, outcome.Attempts)
-}

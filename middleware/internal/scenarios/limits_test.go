@@ -202,6 +202,7 @@ func TestGateThatPanicsIsAVetoAndReported(t *testing.T) {
 		var panicked *middleware.PanicError
 		require.ErrorAs(t, got.Outcome.Err, &panicked)
 		assert.Equal(t, "no gate", panicked.Value)
+		require.NoError(t, panicked.Unwrap(), "the value is not an error")
 		assert.Equal(t, []string{"gate"}, failures(s.Events))
 	})
 }

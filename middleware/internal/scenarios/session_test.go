@@ -300,9 +300,9 @@ func TestSessionKeyThatPanicsIsNoSession(t *testing.T) {
 		mw := middleware.New(scenario.TwoTodos(), middleware.WithObserver(events.Observer()),
 			middleware.WithSessionKey(func(context.Context) string { panic(errors.New("no key")) }))
 		server := fakellm.NewServer(t, fakellm.Text(scenario.Plan), scenario.Edit())
-		got := m.Call(t.Context(), m.HTTPClient(server, mw), scenario.Request())
+		got := m.Call(continuation.WithSession(t.Context(), "s"), m.HTTPClient(server, mw), scenario.Request())
 		scenario.RequireComplete(t, m, got, scenario.Plan, "tool_calls")
 		assert.Empty(t, got.Outcome.Session)
-		assert.Contains(t, failures(events), "session key")
+		assert.Equal(t, []string{"session key"}, failures(events))
 	})
 }
