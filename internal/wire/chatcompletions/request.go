@@ -4,7 +4,6 @@ package chatcompletions
 
 import (
 	"encoding/json"
-	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -421,7 +420,7 @@ func (r *request) extend(body []byte, a *adapter.Additions, messages ...[]byte) 
 		switch name {
 		case "messages":
 			list = list[:0]
-			attach(&list, s, a)
+			wire.Attach(&list, s, a, textPart, "content")
 			if len(messages) > 0 {
 				r.messages.Append(&list, &s, messages...)
 			}
@@ -504,58 +503,12 @@ func prompt(k *adapter.Continuation) []byte {
 	return rawjson.Object("role", "user", "content", k.Prompt)
 }
 
+func textPart(text string) []byte { return rawjson.Object("type", "text", "text", text) }
+
 func toolOf(tool *adapter.PauseTool) json.RawMessage {
 	members := []any{"name", tool.Name, "description", tool.Description, "parameters", json.RawMessage(tool.Schema)}
 	if tool.Strict {
 		members = append(members, "strict", true)
 	}
 	return rawjson.Object(members...)
-}
-
-// attach joins attachments to the messages, which are the next value in s.
-func attach(e *rawjson.Edits, s rawjson.Scanner, a *adapter.Additions) {
-	if len(a.Attachments) == 0 {
-		return
-	}
-	texts := maps.Collect(a.ByMessage())
-	for at := range s.Elements() {
-		if more := texts[at]; len(more) > 0 && s.Kind() == '{' {
-			attachTo(e, &s, more)
-		}
-	}
-}
-
-// attachTo reads a message and joins texts to it.
-func attachTo(e *rawjson.Edits, s *rawjson.Scanner, texts []string) {
-	hasContent := false
-	for name := range s.Members() {
-		if name != "content" {
-			continue
-		}
-		hasContent = true
-		content := *s
-		if takesText(s.Raw()) {
-			addTexts(e, content, s.At(), texts)
-		}
-	}
-	if !hasContent {
-		e.Insert(s.At()-1, append([]byte(`,"content":`), rawjson.Quote(strings.Join(texts, ""))...))
-	}
-}
-
-// addTexts adds texts to the content that is next in s and ends at an offset.
-func addTexts(e *rawjson.Edits, s rawjson.Scanner, end int, texts []string) {
-	quoted := rawjson.Quote(strings.Join(texts, ""))
-	switch s.Kind() {
-	case '[':
-		parts := make([][]byte, len(texts))
-		for i, text := range texts {
-			parts[i] = rawjson.Object("type", "text", "text", text)
-		}
-		e.Append(&s, parts...)
-	case '"':
-		e.Insert(end-1, quoted[1:len(quoted)-1])
-	default:
-		e.Replace(s.At(), end, quoted)
-	}
 }

@@ -361,7 +361,7 @@ func (r *request) edits(s *rawjson.Scanner, a *adapter.Additions, contents [][]b
 		switch name := camel(name); {
 		case name == "contents":
 			list = list[:0]
-			attach(&list, *s, a)
+			wire.Attach(&list, *s, a, textPart, "parts")
 			if len(contents) > 0 {
 				r.contents.Append(&list, s, contents...)
 			}
@@ -372,33 +372,6 @@ func (r *request) edits(s *rawjson.Scanner, a *adapter.Additions, contents [][]b
 		}
 	}
 	return append(append(list, tools...), choice...)
-}
-
-// attach joins attachments to the contents, which are the next value in s. Their text
-// goes behind all other parts.
-func attach(e *rawjson.Edits, s rawjson.Scanner, a *adapter.Additions) {
-	if len(a.Attachments) == 0 {
-		return
-	}
-	texts := map[int][][]byte{}
-	for message, all := range a.ByMessage() {
-		for _, text := range all {
-			texts[message] = append(texts[message], textPart(text))
-		}
-	}
-	for at := range s.Elements() {
-		if len(texts[at]) == 0 {
-			continue
-		}
-		var parts rawjson.Edits
-		for name := range s.Members() {
-			if name == "parts" {
-				parts = parts[:0]
-				parts.Append(&s, texts[at]...)
-			}
-		}
-		*e = append(*e, parts...)
-	}
 }
 
 // addTool adds a declaration to the last list of them that is not empty. The list of

@@ -366,7 +366,7 @@ func (r *request) extend(body []byte, a *adapter.Additions, messages ...[]byte) 
 		switch {
 		case name == "messages":
 			list = list[:0]
-			attach(&list, s, a.Attachments)
+			wire.Attach(&list, s, a, textBlock, "content")
 			if len(messages) > 0 {
 				r.messages.Append(&list, &s, messages...)
 			}
@@ -401,7 +401,8 @@ func prompt(k *adapter.Continuation) []byte {
 	return rawjson.Object("role", "user", "content", []json.RawMessage{block})
 }
 
-func textBlock(text string) json.RawMessage {
+// textBlock returns a block with a text.
+func textBlock(text string) []byte {
 	return append(rawjson.AppendQuote([]byte(`{"type":"text","text":`), text), '}')
 }
 
@@ -411,48 +412,6 @@ func toolOf(tool *adapter.PauseTool) []byte {
 		members = append(members, "strict", true)
 	}
 	return rawjson.Object(members...)
-}
-
-// attach joins attachments to the messages, which are the next value in s.
-func attach(e *rawjson.Edits, s rawjson.Scanner, attachments []adapter.Attachment) {
-	if len(attachments) == 0 {
-		return
-	}
-	for at := range s.Elements() {
-		var texts []string
-		for _, attachment := range attachments {
-			if attachment.Message == at {
-				texts = append(texts, attachment.Text)
-			}
-		}
-		if len(texts) == 0 {
-			continue
-		}
-		var content rawjson.Edits
-		for name := range s.Members() {
-			if name == "content" {
-				content = content[:0]
-				addTexts(&content, &s, texts)
-			}
-		}
-		*e = append(*e, content...)
-	}
-}
-
-// addTexts adds texts to the content that is next in s: to a string, or as
-// blocks after all others, because tool results must come first.
-func addTexts(e *rawjson.Edits, s *rawjson.Scanner, texts []string) {
-	if s.Kind() == '"' {
-		quoted := rawjson.Quote(strings.Join(texts, ""))
-		s.Skip()
-		e.Insert(s.At()-1, quoted[1:len(quoted)-1])
-		return
-	}
-	blocks := make([][]byte, len(texts))
-	for i, text := range texts {
-		blocks[i] = textBlock(text)
-	}
-	e.Append(s, blocks...)
 }
 
 // history yields the entries of the messages, newest first, each call with its result.

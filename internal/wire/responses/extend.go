@@ -2,10 +2,12 @@ package responses
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/wire"
 )
 
 // Add implements [wire.Request].
@@ -40,7 +42,7 @@ func (r *request) extend(body []byte, a *adapter.Additions, items [][]byte, memb
 			if r.lite && a.PauseTool != nil {
 				offer(&e, &input, a.PauseTool)
 			}
-			r.extendInput(&e, &s, a.Attachments, items)
+			r.extendInput(&e, &s, a, items)
 		case key == "tools" && a.PauseTool != nil:
 			e.Append(&s, toolOf(a.PauseTool))
 		case key == "tool_choice" && a.PauseTool != nil:
@@ -87,21 +89,20 @@ func offer(e *rawjson.Edits, s *rawjson.Scanner, tool *adapter.PauseTool) {
 
 // extendInput extends the input, which is the next value in s. A string becomes
 // a list if items are added.
-func (r *request) extendInput(e *rawjson.Edits, s *rawjson.Scanner, attachments []adapter.Attachment, items [][]byte) {
+func (r *request) extendInput(e *rawjson.Edits, s *rawjson.Scanner, a *adapter.Additions, items [][]byte) {
 	if s.Kind() != '"' {
-		input := *s
-		attach(e, &input, attachments)
+		wire.Attach(e, *s, a, inputText, "content", "output")
 		if len(items) > 0 {
 			r.input.Append(e, s, items...)
 		}
 		return
 	}
-	raw := s.Raw()
-	text := textsFor(attachments, 0)
+	text := maps.Collect(a.ByMessage())[0]
 	if len(items) == 0 {
-		addTexts(e, raw, s.At(), text)
+		wire.AddTexts(e, s, text, inputText)
 		return
 	}
+	raw := s.Raw()
 	user := rawjson.Object("role", "user", "content", rawjson.TextOf(raw)+strings.Join(text, ""))
 	list := append([]byte{'['}, user...)
 	for _, item := range items {
@@ -119,6 +120,8 @@ func allow(e *rawjson.Edits, s *rawjson.Scanner, tool string) {
 		}
 	}
 }
+
+func inputText(text string) []byte { return rawjson.Object("type", "input_text", "text", text) }
 
 func toolOf(tool *adapter.PauseTool) []byte {
 	return rawjson.Object("type", "function", "name", tool.Name, "description", tool.Description,
@@ -168,58 +171,12 @@ func (r *request) prompt(k *adapter.Continuation) [][]byte {
 	p := k.Pause
 	switch {
 	case p == nil && r.typed:
-		text := rawjson.Object("type", "input_text", "text", k.Prompt)
-		return [][]byte{rawjson.Object("type", "message", "role", "user", "content", []json.RawMessage{text})}
+		return [][]byte{rawjson.Object("type", "message", "role", "user", "content", []json.RawMessage{inputText(k.Prompt)})}
 	case p == nil:
 		return [][]byte{rawjson.Object("role", "user", "content", k.Prompt)}
 	}
 	return [][]byte{
 		rawjson.Object("type", "function_call", "call_id", p.ID, "name", p.Name, "arguments", p.Arguments),
 		rawjson.Object("type", "function_call_output", "call_id", p.ID, "output", p.Result),
-	}
-}
-
-// textsFor returns the texts that are joined to an item.
-func textsFor(attachments []adapter.Attachment, item int) []string {
-	var texts []string
-	for _, a := range attachments {
-		if a.Message == item {
-			texts = append(texts, a.Text)
-		}
-	}
-	return texts
-}
-
-// attach joins attachments to the items, which are the next value in s.
-func attach(e *rawjson.Edits, s *rawjson.Scanner, attachments []adapter.Attachment) {
-	if len(attachments) == 0 {
-		return
-	}
-	for i := range s.Elements() {
-		texts := textsFor(attachments, i)
-		if len(texts) == 0 || s.Kind() != '{' {
-			continue
-		}
-		raw := *s
-		_, member, ok := attachableTo(raw.Raw())
-		for name := range s.Members() {
-			if ok && name == member {
-				value := s.Raw()
-				addTexts(e, value, s.At(), texts)
-			}
-		}
-	}
-}
-
-// addTexts adds texts to the value that ends at an offset: a string, or a list of
-// parts.
-func addTexts(e *rawjson.Edits, value []byte, end int, texts []string) {
-	if rawjson.IsString(value) {
-		quoted := rawjson.Quote(strings.Join(texts, ""))
-		e.Insert(end-1, quoted[1:len(quoted)-1])
-		return
-	}
-	for _, text := range texts {
-		e.Insert(end-1, append([]byte{','}, rawjson.Object("type", "input_text", "text", text)...))
 	}
 }

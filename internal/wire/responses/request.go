@@ -370,29 +370,16 @@ func contentOf(raw []byte) string {
 // Attachable implements [wire.Request].
 func (r *request) Attachable(b wire.Body) func(message int) (string, bool) {
 	return r.input.Attachable(b, func(s rawjson.Scanner) (string, bool) {
-		text, _, ok := attachableTo(s.Raw())
-		return contentOf(text), ok
-	})
-}
-
-// attachableTo returns the value of an item that a text can be joined to, and
-// the name of its member: the content of a user's message, or the output of a
-// call. For an input that is a string, the name is "".
-func attachableTo(raw []byte) (text []byte, member string, ok bool) {
-	if rawjson.IsString(raw) {
-		return raw, "", true
-	}
-	item := itemOf(raw)
-	member, text = "content", item.content
-	switch item.typeName {
-	case "function_call_output", "custom_tool_call_output":
-		member, text = "output", item.output
-	default:
-		if string(item.role) != `"user"` {
-			return text, member, false
+		raw := s.Raw()
+		if rawjson.IsString(raw) {
+			return contentOf(raw), true
 		}
-	}
-	return text, member, wire.TakesText(text)
+		item := itemOf(raw)
+		if item.typeName == "function_call_output" || item.typeName == "custom_tool_call_output" {
+			return contentOf(item.output), wire.TakesText(item.output)
+		}
+		return contentOf(item.content), string(item.role) == `"user"` && wire.TakesText(item.content)
+	})
 }
 
 // addLoop adds what identifies a tool loop: the items up to its first call, which
