@@ -28,14 +28,11 @@ func (Protocol) Match(u *url.URL) bool { return strings.HasSuffix(u.Path, "/chat
 
 // Parse implements [wire.Protocol].
 func (Protocol) Parse(_ *url.URL, body []byte, source wire.Body) (adapter.Request, wire.Request, bool) {
-	p := parser{request: new(request), firstCall: -1, facts: adapter.Request{Provider: "openai"}}
+	p := parser{request: &request{source: source}}
+	p.facts.Provider = "openai"
 	ok := p.read(body)
-	p.facts.History = p.request.history
-	p.request.source, p.facts.ToolNames = source, p.request
-	if first, messages := p.firstCall, p.messages; first >= 0 {
-		p.facts.Loop = func(add func(string)) { addLoop(messages, first, add) }
-	}
-	return p.facts, p.request, ok
+	p.facts.History, p.facts.ToolNames = p.request.history, p.request
+	return p.facts.Request, p.request, ok
 }
 
 // request has the facts about a request that are needed to extend it.
@@ -63,13 +60,9 @@ func (r *request) Refusal(body []byte) error { return wire.RefusalIn(body) }
 
 // parser reads the body of a request.
 type parser struct {
-	request   *request
-	facts     adapter.Request
-	prefills  bool   // the last message is the beginning of the answer
-	previous  []byte // the content of the message before the user's last one
-	firstCall int    // the index of the message with the first call after the user's last one, or -1
-
-	messages rawjson.Scanner // at the list of messages
+	request  *request
+	facts    wire.Facts
+	prefills bool // the last message is the beginning of the answer
 }
 
 // read reads the body, and reports whether it is the JSON of a request.
@@ -80,6 +73,7 @@ func (p *parser) read(body []byte) bool {
 	for name := range s.Members() {
 		p.readMember(name, &s)
 	}
+	f.End(identityOf, addLoop)
 	switch {
 	case p.prefills:
 		f.LeaveAlone = continuation.ReasonPrefill
@@ -96,7 +90,6 @@ func (p *parser) readMember(name string, s *rawjson.Scanner) {
 	f := &p.facts
 	switch name {
 	case "messages":
-		p.messages = *s
 		p.readMessages(s)
 	case "tools":
 		p.readTools(s)
@@ -131,59 +124,35 @@ func constrains(name string, s *rawjson.Scanner) bool {
 	return kind != "" && kind != "text"
 }
 
-// readMessages counts the messages, and finds the last one of the user and the
-// first tool call after it.
+// readMessages reads the list of messages.
 func (p *parser) readMessages(s *rawjson.Scanner) {
-	f := &p.facts
-	// If there are several lists, the last one counts.
-	f.Messages, f.System, f.Users, f.User, f.Unanswered, f.Previous = 0, 0, 0, "", false, ""
+	p.facts.Begin(s)
 	prefix := false
-	p.firstCall = -1
-	var previous []byte // the content of the message before
 	for range p.request.messages.Elements(s) {
 		m := readMessage(s)
 		prefix = m.prefix
-		p.addMessage(&m, previous)
-		previous = m.content
+		p.addMessage(&m)
 	}
 	p.prefills = p.prefills || prefix
-	if f.Unanswered {
-		f.Previous = identityOf(p.previous)
-	}
 }
 
-// addMessage reads the next message. previous is the content of the message
-// before it.
-func (p *parser) addMessage(m *message, previous []byte) {
+// addMessage adds a message to the facts.
+func (p *parser) addMessage(m *message) {
 	f := &p.facts
 	for i := range m.reasoning {
 		p.request.reasoning[i] = p.request.reasoning[i] || m.reasoning[i]
 		f.Reasoning = f.Reasoning || m.reasoning[i]
 	}
-	f.Messages++
 	switch role := string(m.role); {
 	case f.System == 0 && (role == `"system"` || role == `"developer"`) && takesText(m.content):
-		f.System = f.Messages
+		f.System = f.Messages + 1
 	case role == `"user"`:
-		p.addUser(identityOf(m.content), previous)
-	case p.firstCall < 0 && m.calls != nil:
+		f.AddUser(identityOf(m.content))
+	case role == `"assistant"` || role == `"tool"` || m.calls != nil:
 		calls := rawjson.Over(m.calls)
-		if calls.Open('[') && calls.Element() {
-			f.Unanswered, p.firstCall = false, f.Messages-1
-		}
-	case role == `"assistant"` || role == `"tool"`:
-		f.Unanswered = false
+		f.AddAnswer(calls.Open('[') && calls.Element())
 	}
-}
-
-// addUser adds a message in the role of the user.
-func (p *parser) addUser(user string, previous []byte) {
-	f := &p.facts
-	if adapter.IsAutomatic(user) {
-		return
-	}
-	f.Users++
-	f.User, f.Unanswered, p.firstCall, p.previous = user, true, -1, previous
+	f.EndMessage(m.content)
 }
 
 // message has the members of a message; an absent member is nil.
@@ -304,8 +273,7 @@ func takesText(content []byte) bool {
 	return rawjson.IsNull(content) || wire.TakesText(content)
 }
 
-// addLoop adds what identifies a tool loop: the messages up to its first call, which
-// is in the message with the index firstCall. messages is at the list.
+// addLoop adds what identifies a tool loop; see [wire.Facts.End].
 func addLoop(messages rawjson.Scanner, firstCall int, add func(string)) {
 	for at := range messages.Elements() {
 		m := readMessage(&messages)

@@ -59,6 +59,8 @@ func TestFactsOfARequest(t *testing.T) {
 		`{"grammar":"","guided_choice":[],"json_schema":{},"guided_json":null}`:                                                 {},
 		`{"continue_final_message":true,"messages":[]}`:                                                                         {LeaveAlone: continuation.ReasonPrefill},
 		`{"continue_final_message":false}`:                                                                                      {},
+		`{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b","tool_calls":null}]}`:                     {Messages: 2, Users: 1, User: "a"},
+		`{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b","tool_calls":[]}]}`:                       {Messages: 2, Users: 1, User: "a"},
 		`{"messages":[{"role":"assistant","prefix":true},{"role":"user","content":"a"}]}`:                                       {Messages: 2, Users: 1, User: "a", Unanswered: true},
 		`{"messages":[{"role":"user","content":"a"},{"role":"assistant","prefix":true}]}`:                                       {Messages: 2, Users: 1, User: "a", LeaveAlone: continuation.ReasonPrefill},
 		`{"messages":[{"role":"user","content":"a"},{"role":"user","content":"b"}],"messages":[{"role":"user","content":"c"}]}`: {Messages: 1, Users: 1, User: "c", Unanswered: true},

@@ -38,14 +38,11 @@ func (Protocol) Match(u *url.URL) bool {
 func (Protocol) Parse(u *url.URL, body []byte, source wire.Body) (adapter.Request, wire.Request, bool) {
 	e := endpointOf(u)
 	p := parser{request: &request{endpoint: e, source: source}}
-	p.facts = adapter.Request{Provider: e.provider, Model: e.model, Streamed: e.stream}
-	p.leaveAlone(e.stream && !e.events, continuation.ReasonFraming)
+	p.facts.Provider, p.facts.Model, p.facts.Streamed = e.provider, e.model, e.stream
+	p.facts.LeaveAloneIf(e.stream && !e.events, continuation.ReasonFraming)
 	ok := p.read(body)
 	p.facts.History, p.facts.ToolNames = p.request.history, p.request
-	if first, contents := p.conversation.firstCall, p.contents; first >= 0 {
-		p.facts.Loop = func(add func(string)) { addLoop(contents, first, add) }
-	}
-	return p.facts, p.request, ok
+	return p.facts.Request, p.request, ok
 }
 
 // methods are those of the API's models, in any version of the API.

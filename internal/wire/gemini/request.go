@@ -55,10 +55,12 @@ func (r *request) inner(body []byte) []byte {
 
 // parser reads the body of a request.
 type parser struct {
-	request      *request
-	facts        adapter.Request
-	conversation conversation
-	contents     rawjson.Scanner // at the list of contents
+	request *request
+	facts   wire.Facts
+
+	// What follows is of the contents.
+	isList bool
+	last   content // the last one
 }
 
 // read reads the body, and reports whether it is the JSON of a request.
@@ -77,16 +79,18 @@ func (p *parser) read(body []byte) bool {
 			}
 		}
 	}
-	p.describe()
-	return isObject && p.conversation.isList && s.OK() && s.Kind() == 0
+	f := &p.facts
+	f.End(wordsOf, addLoop)
+	f.LeaveAloneIf(p.last.role == roleModel, continuation.ReasonPrefill)
+	f.LeaveAloneIf(p.last.role == roleUser && wire.IsSideCall(textOf(p.last.parts)), continuation.ReasonSideCall)
+	return isObject && p.isList && s.OK() && s.Kind() == 0
 }
 
 // readMember reads a member of the request.
 func (p *parser) readMember(name string, s *rawjson.Scanner) {
 	switch camel(name) {
 	case "contents":
-		p.contents = *s
-		p.conversation = readConversation(&p.request.contents, s)
+		p.readContents(s)
 	case "tools":
 		p.readTools(s)
 	case "toolConfig":
@@ -95,9 +99,9 @@ func (p *parser) readMember(name string, s *rawjson.Scanner) {
 		p.readConfig(s)
 	case "cachedContent":
 		p.facts.Toolless = !rawjson.IsEmpty(s.Raw()) // what is cached has the tools
-		p.leaveAlone(p.facts.Toolless, continuation.ReasonCachedContent)
+		p.facts.LeaveAloneIf(p.facts.Toolless, continuation.ReasonCachedContent)
 	case "continuationToken":
-		p.leaveAlone(!rawjson.IsEmpty(s.Raw()), continuation.ReasonResumption)
+		p.facts.LeaveAloneIf(!rawjson.IsEmpty(s.Raw()), continuation.ReasonResumption)
 	}
 }
 
@@ -114,9 +118,9 @@ func (p *parser) readConfig(s *rawjson.Scanner) {
 		case "responseSchema", "responseJsonSchema", "responseFormat":
 			f.JSON = f.JSON || !rawjson.IsNull(raw)
 		case "responseModalities":
-			p.leaveAlone(slices.ContainsFunc(rawjson.Elements(raw), isNotText), continuation.ReasonModalities)
+			p.facts.LeaveAloneIf(slices.ContainsFunc(rawjson.Elements(raw), isNotText), continuation.ReasonModalities)
 		case "stopSequences":
-			p.leaveAlone(!rawjson.IsEmpty(raw) && len(rawjson.Elements(raw)) > 0, continuation.ReasonStopSequences)
+			p.facts.LeaveAloneIf(!rawjson.IsEmpty(raw) && len(rawjson.Elements(raw)) > 0, continuation.ReasonStopSequences)
 		}
 	}
 }
@@ -176,26 +180,6 @@ func (p *parser) readTools(s *rawjson.Scanner) {
 	}
 }
 
-// describe tells the engine about the contents.
-func (p *parser) describe() {
-	f, c := &p.facts, &p.conversation
-	f.Messages, f.Users, f.User = c.contents, c.users, wordsOf(c.user)
-	f.Unanswered = c.users > 0 && !c.answered
-	if f.Unanswered {
-		f.Previous = wordsOf(c.previous)
-	}
-	p.leaveAlone(c.last == roleModel, continuation.ReasonPrefill)
-	p.leaveAlone(c.last == roleUser && wire.IsSideCall(textOf(c.newest)), continuation.ReasonSideCall)
-}
-
-// leaveAlone records the reason to leave the request alone, if it applies and
-// no other was recorded.
-func (p *parser) leaveAlone(applies bool, reason continuation.Reason) {
-	if applies && p.facts.LeaveAlone == continuation.ReasonNone {
-		p.facts.LeaveAlone = reason
-	}
-}
-
 // The roles of a content. One without a role is the user's, and so is one with the
 // role "function", which older clients give to the results of calls.
 const (
@@ -203,42 +187,25 @@ const (
 	roleModel = "model"
 )
 
-// conversation has the facts about a request's contents.
-type conversation struct {
-	isList    bool
-	contents  int
-	users     int    // contents of the user; one with results of calls is not
-	user      []byte // the parts of the last of them
-	previous  []byte // the parts of the content before that
-	newest    []byte // the parts of the last content
-	firstCall int    // the index of the content with the first call after it, or -1
-	answered  bool   // another content follows it
-	last      string // the role of the last content
-}
-
-// readConversation reads the list of contents, which is the next value.
-func readConversation(list *wire.List, s *rawjson.Scanner) conversation {
-	c := conversation{isList: s.Kind() == '[', firstCall: -1}
-	for range list.Elements(s) {
+// readContents reads the list of contents, which is the next value. One with the result of
+// a call is not the user's, and neither is one that only tells the model to go on.
+func (p *parser) readContents(s *rawjson.Scanner) {
+	f := &p.facts
+	f.Begin(s)
+	p.isList, p.last = s.Kind() == '[', content{}
+	for range p.request.contents.Elements(s) {
 		m := readContent(s)
-		c.contents++
-		switch {
-		case m.role == roleUser && !m.result && isAutomatic(wordsOf(m.parts)):
-		case m.role == roleUser && !m.result:
-			c.users++
-			c.user, c.previous, c.firstCall, c.answered = m.parts, c.newest, -1, false
-		case m.role == roleModel && c.firstCall < 0 && m.call:
-			c.firstCall, c.answered = c.contents-1, true
-		default:
-			c.answered = true
+		if m.role == roleUser && !m.result {
+			if text := wordsOf(m.parts); !wire.IsNudge(text) {
+				f.AddUser(text)
+			}
+		} else {
+			f.AddAnswer(m.role == roleModel && m.call)
 		}
-		c.newest, c.last = m.parts, m.role
+		f.EndMessage(m.parts)
+		p.last = m
 	}
-	return c
 }
-
-// isAutomatic reports whether a program, and not its user, wrote a text.
-func isAutomatic(text string) bool { return wire.IsNudge(text) || adapter.IsAutomatic(text) }
 
 // content is a content of a request.
 type content struct {
@@ -575,8 +542,7 @@ func (r *request) Attachable(b wire.Body) func(message int) (string, bool) {
 	})
 }
 
-// addLoop adds what identifies a tool loop: the contents up to its first call, which is
-// in the content with the index firstCall. contents is at the list.
+// addLoop adds what identifies a tool loop; see [wire.Facts.End].
 func addLoop(contents rawjson.Scanner, firstCall int, add func(string)) {
 	for at := range contents.Elements() {
 		m := readContent(&contents)

@@ -29,14 +29,12 @@ func (Protocol) Match(u *url.URL) bool {
 // Parse implements [wire.Protocol]. Other APIs have a path that ends in
 // /messages too, but no list of messages in the body.
 func (Protocol) Parse(_ *url.URL, body []byte, source wire.Body) (adapter.Request, wire.Request, bool) {
-	p := parser{request: &request{source: source}, facts: adapter.Request{Provider: "anthropic", SaysDone: true}}
+	p := parser{request: &request{source: source}}
+	p.facts.Provider, p.facts.SaysDone = "anthropic", true
 	ok := p.read(body)
 	p.facts.FixedPrefix = p.mayThink()
 	p.facts.History, p.facts.ToolNames = p.request.history, p.request
-	if first, messages := p.conversation.firstCall, p.messages; first >= 0 {
-		p.facts.Loop = func(add func(string)) { addLoop(messages, first, add) }
-	}
-	return p.facts, p.request, ok
+	return p.facts.Request, p.request, ok
 }
 
 // The types of content blocks that this package looks at.
@@ -73,7 +71,7 @@ func isKnown(kind string) bool {
 // not even for one call: the caller's next request would lack the addition.
 func (p *parser) mayThink() bool {
 	switch {
-	case p.conversation.thought:
+	case p.thought:
 		return true
 	case p.thinking != "":
 		return p.thinking != "disabled"

@@ -37,25 +37,15 @@ func (r *request) Refusal(body []byte) error { return wire.RefusalIn(body) }
 
 // parser reads the body of a request.
 type parser struct {
-	request      *request
-	facts        adapter.Request
-	conversation conversation
-	messages     rawjson.Scanner // at the list of messages
-	thinking     string          // the type of thinking that is asked for, or ""
-}
+	request  *request
+	facts    wire.Facts
+	thinking string // the type of thinking that is asked for, or ""
 
-// conversation has the facts about a request's messages.
-type conversation struct {
-	isList    bool
-	messages  int
-	users     int    // messages of the user; one with tool results is not
-	user      []byte // the content of the last of them
-	previous  []byte // the content of the message before that
-	firstCall int    // the index of the message with the first tool call after it, or -1
-	answered  bool   // another message follows it
-	last      string // the role of the last message
-	newest    []byte // the content of the last message of the user, results or not, if it follows the model's
-	thought   bool   // there is thinking in it
+	// What follows is of the messages.
+	isList  bool
+	last    string // the role of the last one
+	newest  []byte // the content of the last one of the user, results or not, if it follows the model's
+	thought bool   // there is thinking in them
 }
 
 // read reads the body, and reports whether it is the JSON of a request.
@@ -66,8 +56,7 @@ func (p *parser) read(body []byte) bool {
 	for name := range s.Members() {
 		switch name {
 		case "messages":
-			p.messages = s
-			p.conversation = readConversation(&p.request.messages, &s)
+			p.readMessages(&s)
 		case "tools":
 			p.readTools(&s)
 		case "tool_choice":
@@ -81,8 +70,10 @@ func (p *parser) read(body []byte) bool {
 			p.readOption(name, &s)
 		}
 	}
-	p.describe()
-	return isObject && p.conversation.isList && s.OK() && s.Kind() == 0
+	f.End(wordsOf, addLoop)
+	f.LeaveAloneIf(p.last == roleAssistant, continuation.ReasonPrefill)
+	f.LeaveAloneIf(isSideCall(p.newest), continuation.ReasonSideCall)
+	return isObject && p.isList && s.OK() && s.Kind() == 0
 }
 
 // readOption reads a member that determines the form of the answer.
@@ -96,22 +87,10 @@ func (p *parser) readOption(name string, s *rawjson.Scanner) {
 	case "output_format":
 		f.JSON = f.JSON || !rawjson.IsNull(s.Raw())
 	case "max_tokens":
-		p.leaveAlone(string(s.Raw()) == "0", continuation.ReasonNoAnswer)
+		f.LeaveAloneIf(string(s.Raw()) == "0", continuation.ReasonNoAnswer)
 	case "context_management":
-		p.leaveAlone(stopsAfterCompaction(s.Raw()), continuation.ReasonCompaction)
+		f.LeaveAloneIf(stopsAfterCompaction(s.Raw()), continuation.ReasonCompaction)
 	}
-}
-
-// describe tells the engine about the messages.
-func (p *parser) describe() {
-	f, c := &p.facts, &p.conversation
-	f.Messages, f.Users, f.User = c.messages, c.users, wordsOf(c.user)
-	f.Unanswered = c.users > 0 && !c.answered
-	if f.Unanswered {
-		f.Previous = wordsOf(c.previous)
-	}
-	p.leaveAlone(c.last == roleAssistant, continuation.ReasonPrefill)
-	p.leaveAlone(isSideCall(c.newest), continuation.ReasonSideCall)
 }
 
 // isSideCall reports whether a text of a message is the prompt of a side call;
@@ -130,14 +109,6 @@ func isSideCall(content []byte) bool {
 	return false
 }
 
-// leaveAlone records the reason to leave the request alone, if it applies and
-// no other was recorded.
-func (p *parser) leaveAlone(applies bool, reason continuation.Reason) {
-	if applies && p.facts.LeaveAlone == continuation.ReasonNone {
-		p.facts.LeaveAlone = reason
-	}
-}
-
 // stopsAfterCompaction reports whether the answer may end in a summary of the
 // conversation that the client must send back.
 func stopsAfterCompaction(management []byte) bool {
@@ -149,34 +120,30 @@ func stopsAfterCompaction(management []byte) bool {
 	return false
 }
 
-// readConversation reads the list of messages, which is the next value.
-func readConversation(list *wire.List, s *rawjson.Scanner) conversation {
-	c := conversation{isList: s.Kind() == '[', firstCall: -1}
-	var previous []byte
-	for range list.Elements(s) {
+// readMessages reads the list of messages, which is the next value. One with the result
+// of a tool is not the user's.
+func (p *parser) readMessages(s *rawjson.Scanner) {
+	f := &p.facts
+	f.Begin(s)
+	p.isList, p.last, p.newest, p.thought = s.Kind() == '[', "", nil, false
+	for range p.request.messages.Elements(s) {
 		m := readMessage(s)
-		c.messages++
-		c.last, c.thought = m.role, c.thought || m.has.thought
+		p.last, p.thought = m.role, p.thought || m.has.thought
 		switch m.role {
 		case roleUser:
-			c.newest = m.content
+			p.newest = m.content
 		case roleAssistant:
-			c.newest = nil
+			p.newest = nil
 		}
 		switch {
 		case m.role == roleSystem:
-		case m.role == roleUser && !m.has.result && adapter.IsAutomatic(wordsOf(m.content)):
 		case m.role == roleUser && !m.has.result:
-			c.users++
-			c.user, c.previous, c.firstCall, c.answered = m.content, previous, -1, false
-		case m.role == roleAssistant && c.firstCall < 0 && m.has.call:
-			c.firstCall, c.answered = c.messages-1, true
+			f.AddUser(wordsOf(m.content))
 		default:
-			c.answered = true
+			f.AddAnswer(m.role == roleAssistant && m.has.call)
 		}
-		previous = m.content
+		f.EndMessage(m.content)
 	}
-	return c
 }
 
 // message is a message of a request.
@@ -486,8 +453,7 @@ func (r *request) Attachable(b wire.Body) func(message int) (string, bool) {
 	})
 }
 
-// addLoop adds what identifies a tool loop: the messages up to its first call, which
-// is in the message with the index firstCall. messages is at the list.
+// addLoop adds what identifies a tool loop; see [wire.Facts.End].
 func addLoop(messages rawjson.Scanner, firstCall int, add func(string)) {
 	for at := range messages.Elements() {
 		m := readMessage(&messages)

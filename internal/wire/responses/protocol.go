@@ -46,16 +46,11 @@ func (Protocol) Match(u *url.URL) bool { return strings.HasSuffix(u.Path, "/resp
 
 // Parse implements [wire.Protocol].
 func (p Protocol) Parse(_ *url.URL, body []byte, source wire.Body) (adapter.Request, wire.Request, bool) {
-	in := parser{
-		request:   &request{chains: p.chains, caller: p.caller, stored: true, source: source},
-		firstCall: -1, facts: adapter.Request{Provider: "openai"},
-	}
+	in := parser{request: &request{chains: p.chains, caller: p.caller, stored: true, source: source}}
+	in.facts.Provider = "openai"
 	ok := in.read(body)
 	in.facts.History, in.facts.ToolNames = in.request.history, in.request
-	if first, input := in.firstCall, in.input; first >= 0 {
-		in.facts.Loop = func(add func(string)) { addLoop(input, first, add) }
-	}
-	return in.facts, in.request, ok
+	return in.facts.Request, in.request, ok
 }
 
 // Translates implements [wire.Translator].

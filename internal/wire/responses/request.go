@@ -71,16 +71,11 @@ func (r *request) Refusal(body []byte) error { return wire.RefusalIn(body) }
 // parser reads the body of a request.
 type parser struct {
 	request   *request
-	facts     adapter.Request
+	facts     wire.Facts
 	left      continuation.Reason // why it is left alone, if it is
 	callsTool bool                // it offers a tool that the caller runs
 	strict    bool                // all functions ask for strict arguments
 	functions int
-	firstCall int    // the number of the first call after the user's last message, or -1
-	previous  []byte // the content of the message before that
-	last      []byte // the content of the item before
-
-	input rawjson.Scanner // at the input
 }
 
 // read reads the body, and reports whether it is the JSON of a request.
@@ -121,7 +116,6 @@ func (p *parser) readMember(name string, s *rawjson.Scanner) {
 	f := &p.facts
 	switch name {
 	case "input":
-		p.input = *s
 		p.readInput(s)
 	case "tools":
 		p.request.hasTools = s.Kind() == '['
@@ -155,10 +149,10 @@ func (p *parser) leaveIf(holds bool, reason continuation.Reason) {
 	}
 }
 
-// readInput counts the items, and finds the last message of the user and the
-// first call after it.
+// readInput reads the input, which is the next value.
 func (p *parser) readInput(s *rawjson.Scanner) {
 	f := &p.facts
+	f.Begin(s)
 	switch s.Kind() {
 	case '"':
 		f.LeaveAlone = continuation.ReasonNone
@@ -169,37 +163,26 @@ func (p *parser) readInput(s *rawjson.Scanner) {
 		for range p.request.input.Elements(s) {
 			p.readInputItem(s)
 		}
-		if f.Unanswered {
-			f.Previous = identityOf(p.previous)
-			if wire.IsSideCall(f.User) {
-				p.left = continuation.ReasonSideCall
-			}
-		}
+		p.leaveIf(f.Unanswered && wire.IsSideCall(f.User), continuation.ReasonSideCall)
 	}
+	f.End(identityOf, addLoop)
 }
 
 func (p *parser) readInputItem(s *rawjson.Scanner) {
 	f := &p.facts
 	item := readItem(s)
-	f.Messages++
 	switch role := string(item.role); role {
 	case `"user"`:
 		p.request.typed = item.typeName == "message" && !rawjson.IsString(item.content)
-		if user := identityOf(item.content); !adapter.IsAutomatic(user) {
-			f.Users++
-			f.User, f.Unanswered, p.firstCall, p.previous = user, true, -1, p.last
-		}
+		f.AddUser(identityOf(item.content))
 	case `"system"`, `"developer"`:
 		if f.System == 0 && wire.TakesText(item.content) {
-			f.System = f.Messages
+			f.System = f.Messages + 1
 		}
 	default:
-		f.Unanswered = false
-		if p.firstCall < 0 && item.kind != unknown && item.callID != nil {
-			p.firstCall = f.Messages - 1
-		}
+		f.AddAnswer(item.kind != unknown && item.callID != nil)
 	}
-	p.last = item.content
+	f.EndMessage(item.content)
 	if item.typeName == additionalTools {
 		p.request.lite = true
 		tools := rawjson.Over(item.tools)
@@ -382,9 +365,8 @@ func (r *request) Attachable(b wire.Body) func(message int) (string, bool) {
 	})
 }
 
-// addLoop adds what identifies a tool loop: the items up to its first call, which
-// has the index firstCall. input is at the list. It leaves out reasoning, because
-// not every client sends it again.
+// addLoop adds what identifies a tool loop; see [wire.Facts.End]. It leaves out reasoning, because not
+// every client sends it again.
 func addLoop(input rawjson.Scanner, firstCall int, add func(string)) {
 	for i := range input.Elements() {
 		if item := readItem(&input); item.kind != reasoning {
