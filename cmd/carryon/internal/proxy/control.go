@@ -129,8 +129,14 @@ func (c *control) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}{since.IsZero(), since})
 }
 
-// isLocal reports whether a request comes from this machine.
+// isLocal reports whether a request comes from this machine. A gateway on this machine
+// passes on what comes from others, and says so.
 func isLocal(r *http.Request) bool {
+	for _, passedOn := range []string{"Forwarded", "Via", "X-Forwarded-For", "X-Real-Ip"} {
+		if r.Header[passedOn] != nil {
+			return false
+		}
+	}
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		return false

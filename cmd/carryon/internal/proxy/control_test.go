@@ -100,6 +100,8 @@ func TestWhoMaySwitchContinuing(t *testing.T) {
 		"a website, of today":  {"127.0.0.1:5000", "127.0.0.1:8787", "false", map[string]string{"Sec-Fetch-Site": "cross-site"}, http.StatusForbidden},
 		"a rebound name":       {"127.0.0.1:5000", "evil.example:8787", "false", nil, http.StatusForbidden},
 		"another machine":      {"10.1.2.3:5000", "127.0.0.1:8787", "false", nil, http.StatusForbidden},
+		"behind a gateway":     {"127.0.0.1:5000", "127.0.0.1:8787", "false", map[string]string{"X-Forwarded-For": "10.1.2.3"}, http.StatusForbidden},
+		"behind another":       {"127.0.0.1:5000", "127.0.0.1:8787", "false", map[string]string{"Forwarded": "for=10.1.2.3"}, http.StatusForbidden},
 		"no address":           {"@", "127.0.0.1:8787", "false", nil, http.StatusForbidden},
 		"neither on nor off":   {"127.0.0.1:5000", "127.0.0.1:8787", "maybe", nil, http.StatusBadRequest},
 		"a form that is large": {"127.0.0.1:5000", "127.0.0.1:8787", strings.Repeat(" ", 2*maxForm) + "true", nil, http.StatusBadRequest},
