@@ -75,6 +75,14 @@ func (e *callEnv) release(id continuation.TurnID) {
 	}
 }
 
+// releaseShared is release for any goroutine. The state of a call without a session is
+// that of the goroutine that reads the call, which releases the claim at its end.
+func (e *callEnv) releaseShared(id continuation.TurnID) {
+	if e.session.key != "" {
+		e.release(id)
+	}
+}
+
 // releaseAs releases the claim of a continuation that has ended.
 func (e *callEnv) releaseAs(id continuation.TurnID, ended session.Ended) {
 	if c := e.claim.Load(); c != nil {

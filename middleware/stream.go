@@ -102,7 +102,7 @@ func (s *Stream[C]) Ended() bool { return s.joiner.phase.is(ended) }
 func (s *Stream[C]) Close() error {
 	j := &s.joiner
 	j.closed.Store(true)
-	j.call.env.release(continuation.TurnID{Session: j.call.env.session.name()})
+	j.call.env.releaseShared(continuation.TurnID{Session: j.call.env.session.name()})
 	if j.phase.is(ended) {
 		defer j.call.env.cancel.cancel() // nothing runs any more, so the source is closed first, as the SDK does
 	} else {

@@ -129,6 +129,32 @@ func closeBesideRead(t *testing.T, mw *middleware.Middleware, i int) {
 	assert.Zero(t, state.Claim)
 }
 
+// The state of a call without a session is touched only by the goroutine that reads. The
+// race detector says so.
+func TestCloseBesideADecisionWithoutASession(t *testing.T) {
+	t.Parallel()
+	base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+		return wiretest.Streamed(r, io.NopCloser(strings.NewReader(textEvent+finishEvent+doneMark))), nil
+	})
+	for range 50 {
+		var closing sync.WaitGroup
+		var response *http.Response
+		decisions := 0
+		source := todo.ProviderFunc(func(ctx context.Context) ([]todo.Todo, error) {
+			if decisions++; decisions == 2 {
+				closing.Go(func() { wiretest.Closed(t, response) })
+			}
+			return wiretest.TwoTodos.Todos(ctx)
+		})
+		request := wiretest.NewChatRequest(t, t.Context(), "http://model.test/v1", wiretest.ChatBody(true))
+		var err error
+		response, err = transport.New(base, middleware.New(source, wiretest.Unhurried, wiretest.Unattended)).RoundTrip(request)
+		require.NoError(t, err)
+		_, _ = io.Copy(io.Discard, response.Body) // it may end with an error
+		closing.Wait()
+	}
+}
+
 // A base that answers from memory may return the same header every time.
 func TestBaseWithASharedHeader(t *testing.T) {
 	t.Parallel()
