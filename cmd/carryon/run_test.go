@@ -183,7 +183,7 @@ func TestRunTellsAfterADayWhatItWasWorth(t *testing.T) {
 		stall carryontest.Turn
 		want  string
 	}{
-		"it stalls": {carryontest.Text("Next, I will write style.css."), `^carryon: since \d+ \w+ \d+: resumed \d+ stalls in 40 sessions; \d+ todos were finished after that, for [\d,]+ tokens \(\$\d\.\d\d\); ` +
+		"it stalls": {carryontest.Text("Next, I will write style.css."), `^carryon: since \d+ \w+ \d+: resumed \d+ stalls in 40 sessions with a todo list; \d+ todos were finished after that, for [\d,]+ tokens \(\$\d\.\d\d\); ` +
 			`\d+ continuations were not sent in the control group; they would have used about [\d,]+ tokens \(\$\d\.\d\d\)
 carryon: worth it if one more finished list is worth [\d,]+ tokens \(\$\d\.\d\d\) to you: lists were finished in (\d+) of (\d+) sessions with carryon and in 0 of \d+ without: 100 points more \(95% range: \+\d+ to \+100\); a session took \d+% more tokens`},
 		"it never stalls": {list("completed"), `^carryon: since \d+ \w+ \d+: was not worth it: no turn stalled in 40 sessions with a todo list; it sent nothing, and cost nothing

@@ -20,7 +20,7 @@ import (
 // A reader learns from the top of the page what carryon was worth, and what it cost.
 func TestPageTellsWhatItWasWorthAndWhatItCost(t *testing.T) {
 	v := storyOf(t, "-content", "-price", "3,0.3,15").look(t, desk(), "")
-	assert.Equal(t, "carryon resumed 3 stalls in 2 sessions; 3 todos were finished after that, for 39,779 tokens ($0.15); 3 continuations were unwanted.", v.text("#sentence"))
+	assert.Equal(t, "carryon resumed 3 stalls in 2 sessions with a todo list; 3 todos were finished after that, for 39,779 tokens ($0.15); 3 continuations were unwanted.", v.text("#sentence"))
 	assert.Equal(t, []string{"3", "2", "3", "39,779", "$0.15", "3"}, v.texts("#sentence b"))
 	assert.Regexp(t, `^The figures are of this process, since 10:04:00\. carryon stands in front of http://127\.0\.0\.1:\d+/v1\.$`, v.text("#about"))
 	assert.Equal(t, []string{
@@ -172,7 +172,7 @@ func TestSessionsWithWorkLeft(t *testing.T) {
 		"customer-newsletter gpt-5.2 · 1 request 2 of 3 todos done Waiting Waits for the user, whom the model asked something 10:05:12",
 		"translate-menu gpt-5.2 · 1 request 1 of 3 todos done Waiting Waits for work in the background to report 10:05:00",
 		"product-photos gpt-5.2 · 1 request 1 of 3 todos done Paused The model says: The photos of the green teas are missing +4,110 tokens 10:04:46",
-		"price-list gpt-5.2 · control group · 1 request 2 of 4 todos done Held out Stopped with work left; as a part of the control group, it was not continued 10:04:27",
+		"price-list gpt-5.2 · control group · 1 request 2 of 4 todos done Held out Stopped with work left, and was not continued: it is in the control group 10:04:27",
 	}, v.texts(".session > summary"))
 
 	s.model.Append(carryontest.Call("edit_file", "{}").GateAfter(1, open))
@@ -209,7 +209,7 @@ func TestSessionsWhoseListWasNotRead(t *testing.T) {
 	v := s.look(t, desk(), "")
 	want := map[string]string{
 		"long": "list not read yet Stopped", "breaks": "list not read yet Failed", "choice": "list not read yet Stopped",
-		"empty": "no todo list No list", "chat": "no todo list No list", "embeddings": "no todo list No list",
+		"empty": "no todo list No list", "chat": "no todo list No list No call that could work on a todo list", "embeddings": "no todo list No list No call of a model so far",
 	}
 	rows := v.texts(".session > summary")
 	assert.Len(t, rows, len(want))

@@ -40,7 +40,7 @@ func dayOf(t *testing.T, agents int, stalls bool, args ...string) *scene {
 // A stranger can tell from the page alone whether carryon is worth it, and for how much.
 func TestPageComparesBothArms(t *testing.T) {
 	v := dayOf(t, 40, true, "-holdout", "0.5", "-price", "3,0.3,15").look(t, desk(), "")
-	assert.Regexp(t, `^carryon resumed 16 stalls in 40 sessions; 32 todos were finished after that, for 20,800 tokens \(\$0\.08\); `+
+	assert.Regexp(t, `^carryon resumed 16 stalls in 40 sessions with a todo list; 32 todos were finished after that, for 20,800 tokens \(\$0\.08\); `+
 		`24 continuations were not sent in the control group; they would have used about [\d,]+ tokens \(\$0\.\d\d\)\.$`, v.text("#sentence"))
 	assert.Regexp(t, `^Worth it if one more finished list is worth [\d,]+ tokens \(\$0\.0\d\) to you: lists were finished in 16 of 16 sessions with carryon and in 13 of 24 without: 46 points more \(95% range: \+19 to \+65\);`, v.text(".verdict"))
 	rows := v.texts(".arms tbody tr")
@@ -69,6 +69,7 @@ func TestPageEstimatesInADryRun(t *testing.T) {
 	v := dayOf(t, 4, true, "-dry-run", "-holdout", "0.5", "-price", "3,0.3,15").look(t, desk(), "")
 	assert.Regexp(t, `^carryon would have sent 4 continuations, for about [\d,]+ tokens \(\$0\.\d\d\); that is an estimate of first stalls only, because nobody knows what would have followed\.$`, v.text("#sentence"))
 	assert.Equal(t, []string{"0 resumed a stall", "4 not sent"}, v.texts("#legend li"))
+	assert.Regexp(t, `^All: 0 continuations sent in \d+ requests; 4 not sent\.$`, v.text("#readout"))
 	assert.Empty(t, v.texts("#holdout"))
 }
 
@@ -162,7 +163,7 @@ func TestFiguresOfThePageSurviveARestart(t *testing.T) {
 	s := storyOf(t, "-stats", kept)
 	require.NoError(t, s.close())
 	v := sceneOf(t, "-stats", kept).look(t, desk(), "")
-	assert.Contains(t, v.text("#sentence"), "carryon resumed 3 stalls in 2 sessions; ")
+	assert.Contains(t, v.text("#sentence"), "carryon resumed 3 stalls in 2 sessions with a todo list; ")
 	assert.Equal(t, "The figures are kept in a file, and cover all runs that use it, since 12 May, 10:04:00.", strings.Split(v.text("#about"), " carryon stands")[0])
 	assert.Len(t, v.texts(".session"), 2)
 	v.click(".session > summary")

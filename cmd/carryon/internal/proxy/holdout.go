@@ -195,7 +195,8 @@ func (c *comparison) verdict(stalls int) string {
 		numbers.Grouped(a.Finished.Count), numbers.Grouped(a.Sessions), numbers.Grouped(b.Finished.Count), numbers.Grouped(b.Sessions))
 	text += inPoints(c.Finished)
 	if a.GoOns+b.GoOns > 0 {
-		text += fmt.Sprintf("; users had to say go on in %s and %s of them: %s", numbers.Grouped(a.Told.Count), numbers.Grouped(b.Told.Count), inPoints(c.Told))
+		text += fmt.Sprintf(`; users had to say "go on" in %s with carryon and in %s without: %s`,
+			numbers.Of(a.Told.Count, "session"), numbers.Grouped(b.Told.Count), inPoints(c.Told))
 	}
 	text += "; a session took " + changeOf(a.Tokens, b.Tokens) + " tokens"
 	if a.Money == nil || b.Money == nil {
@@ -215,9 +216,9 @@ func (c *comparison) conclusion(stalls int) string {
 	case stalls == 0:
 		return "not worth it here, because no turn stalled"
 	case better && worse && c.Finished.Low > 0:
-		return "better and worse: more lists are finished, but users say go on more often"
+		return `better and worse: more lists are finished, but users say "go on" more often`
 	case better && worse:
-		return "better and worse: users say go on less often, but fewer lists are finished"
+		return `better and worse: users say "go on" less often, but fewer lists are finished`
 	case worse:
 		return "not worth it"
 	case !better:
@@ -227,7 +228,7 @@ func (c *comparison) conclusion(stalls int) string {
 	case c.Finished.Low > 0:
 		return fmt.Sprintf("worth it if one more finished list is worth %s to you", c.costOf(c.Finished.Value))
 	}
-	return fmt.Sprintf("worth it if one more session without a go on is worth %s to you", c.costOf(-c.Told.Value))
+	return fmt.Sprintf(`worth it if one more session without a "go on" is worth %s to you`, c.costOf(-c.Told.Value))
 }
 
 // leastMoney is the smallest difference that the page shows between two amounts. A

@@ -107,10 +107,10 @@ func TestAStrangerLearnsFromADayWhatCarryonIsWorth(t *testing.T) {
 	assert.Zero(t, compared.Continued.Told.Count)
 	assert.Equal(t, compared.HeldOut.Finished.Count, compared.HeldOut.Told.Count)
 	assert.True(t, compared.Finished.isSure())
-	assert.Regexp(t, `^resumed \d+ stalls in 40 sessions; \d+ todos were finished after that, for [\d,]+ tokens \(\$0\.\d\d\); `+
+	assert.Regexp(t, `^resumed \d+ stalls in 40 sessions with a todo list; \d+ todos were finished after that, for [\d,]+ tokens \(\$0\.\d\d\); `+
 		`\d+ continuations were not sent in the control group; they would have used about [\d,]+ tokens \(\$0\.\d\d\)$`, got.Sentence)
 	assert.Regexp(t, `^worth it if one more finished list is worth [\d,]+ tokens \(\$0\.\d\d\) to you: lists were finished in (\d+) of (\d+) sessions with carryon and in \d+ of \d+ without: \d+ points more \(95% range: \+\d+ to \+\d+\); `+
-		`users had to say go on in 0 and \d+ of them: \d+ points fewer \(95% range: -\d+ to -\d+\); a session took \d+% more tokens \(\$0\.\d\d instead of \$0\.\d\d\)$`, compared.Verdict)
+		`users had to say "go on" in 0 sessions with carryon and in \d+ without: \d+ points fewer \(95% range: -\d+ to -\d+\); a session took \d+% more tokens \(\$0\.\d\d instead of \$0\.\d\d\)$`, compared.Verdict)
 
 	require.IsType(t, new(Proxy), s.served.Handler)
 	assert.Equal(t, []string{got.Sentence, compared.Verdict}, s.served.Handler.(*Proxy).journal.summary().Sentences(), "the last lines say the same")
@@ -163,13 +163,13 @@ func TestTheComparisonEndsInAConclusion(t *testing.T) {
 		{"worth it if one more finished list is worth 2,000 tokens to you", many(90, 0, 2000), many(40, 0, 1000), stalls, ""},
 		{"worth it if one more finished list is worth 2,000 tokens ($2.00) to you", many(90, 0, 2000), many(40, 0, 1000), stalls, "1000,0,0"},
 		{"worth it if one more finished list is worth 2,000 tokens (under $0.01) to you", many(90, 0, 2000), many(40, 0, 1000), stalls, "1,0,0"},
-		{"worth it if one more session without a go on is worth 2,500 tokens to you", many(90, 10, 2000), many(90, 50, 1000), stalls, ""},
+		{"worth it if one more session without a \"go on\" is worth 2,500 tokens to you", many(90, 10, 2000), many(90, 50, 1000), stalls, ""},
 		{"worth it", many(90, 0, 900), many(40, 0, 1000), stalls, ""},
 		{"not worth it", many(40, 0, 2000), many(90, 0, 1000), stalls, ""},
 		{"not certain yet whether it is worth it", many(90, 0, 2000), many(88, 0, 1000), stalls, ""},
 		{"not worth it here, because no turn stalled", many(90, 0, 2000), many(88, 0, 1000), 0, ""},
-		{"better and worse: more lists are finished, but users say go on more often", many(90, 50, 2000), many(40, 10, 1000), stalls, ""},
-		{"better and worse: users say go on less often, but fewer lists are finished", many(40, 10, 2000), many(90, 50, 1000), stalls, ""},
+		{"better and worse: more lists are finished, but users say \"go on\" more often", many(90, 50, 2000), many(40, 10, 1000), stalls, ""},
+		{"better and worse: users say \"go on\" less often, but fewer lists are finished", many(40, 10, 2000), many(90, 50, 1000), stalls, ""},
 
 		// Fewer tokens that cost more, more tokens that cost less, and a difference that nobody would see.
 		{

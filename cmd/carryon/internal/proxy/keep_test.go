@@ -93,9 +93,9 @@ func TestFiguresSurviveARestart(t *testing.T) {
 				assert.Equal(t, 1, s.List.Todos)
 			}
 			second.work(t, "c")
-			assert.Equal(t, "resumed 2 stalls in 3 sessions; 2 todos were finished after that, for 235 tokens; 1 continuation was unwanted", second.report(t).Sentence)
-			assert.Equal(t, []string{"resumed 1 stall in 1 session; 1 todo was finished after that, for 110 tokens"}, second.server.Summary().Sentences()[:1])
-			assert.Regexp(t, `^since \d+ \w+ \d+: resumed 2 stalls in 3 sessions; `, second.server.Summary().Sentences()[1])
+			assert.Equal(t, "resumed 2 stalls in 3 sessions with a todo list; 2 todos were finished after that, for 235 tokens; 1 continuation was unwanted", second.report(t).Sentence)
+			assert.Equal(t, []string{"resumed 1 stall in 1 session with a todo list; 1 todo was finished after that, for 110 tokens"}, second.server.Summary().Sentences()[:1])
+			assert.Regexp(t, `^since \d+ \w+ \d+: resumed 2 stalls in 3 sessions with a todo list; `, second.server.Summary().Sentences()[1])
 			second.stop(t)
 		})
 	}
@@ -117,7 +117,7 @@ func TestProcessesKeepTheirFiguresInOnePlace(t *testing.T) {
 			}
 			stopping.Wait()
 			last := launch(t, newBuffer(), flags...)
-			assert.Contains(t, last.report(t).Sentence, "resumed 3 stalls in 3 sessions; ")
+			assert.Contains(t, last.report(t).Sentence, "resumed 3 stalls in 3 sessions with a todo list; ")
 			last.stop(t)
 		})
 	}

@@ -66,10 +66,10 @@ func (f *figures) sentence(c *Config) string {
 	case n.Calls == 0:
 		parts = append(parts, "has seen no call of a model yet")
 	case w.Resumed == 0 && w.Unwanted() > 0:
-		parts = append(parts, fmt.Sprintf("was not worth it so far: it resumed no stall%s, and used %s", sessions(n.Listed, " in %s"), cost(w.Tokens, w.Money)))
+		parts = append(parts, fmt.Sprintf("was not worth it so far: it resumed no stall%s, and used %s", sessions(n.Listed), cost(w.Tokens, w.Money)))
 	case w.Resumed > 0:
 		parts = append(parts, fmt.Sprintf("resumed %s%s; %s finished after that, for %s",
-			numbers.Of(w.Resumed, "stall"), sessions(n.Listed, " in %s"), were(w.Finished, "todo"), cost(w.Tokens, w.Money)))
+			numbers.Of(w.Resumed, "stall"), sessions(n.Listed), were(w.Finished, "todo"), cost(w.Tokens, w.Money)))
 	case w.Questions > 0:
 		parts = append(parts, w.asked()+", for "+cost(w.Tokens, w.Money)+w.wentOn())
 	case n.Continuations > 0:
@@ -80,7 +80,7 @@ func (f *figures) sentence(c *Config) string {
 		parts = append(parts, fmt.Sprintf("was of no use: %s had no todo list, so there was nothing to continue", numbers.Of(n.Calls, "call")))
 	default:
 		parts = append(parts, fmt.Sprintf("was not worth it: no turn stalled%s; it sent nothing, and cost nothing",
-			sessions(n.Listed, " in %s with a todo list")))
+			sessions(n.Listed)))
 	}
 	return strings.Join(append(parts, f.others(&w, c)...), "; ")
 }
@@ -116,13 +116,13 @@ func (w worth) unsent(dryRun bool) string {
 	return fmt.Sprintf("%s not sent in the control group; %s would have used %s", were(w.Unsent, "continuation"), they, tokens)
 }
 
-// sessions returns a text with the number of sessions that had a list, or "" if no
-// session had a name.
-func sessions(n int, text string) string {
+// sessions says in how many sessions there was a list, or returns "" if no session had a
+// name. It counts those of the control group too.
+func sessions(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(text, numbers.Of(n, "session"))
+	return " in " + numbers.Of(n, "session") + " with a todo list"
 }
 
 // asked says how often the model was asked the closing question.

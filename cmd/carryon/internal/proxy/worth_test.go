@@ -31,7 +31,7 @@ func TestWorthIsASentence(t *testing.T) {
 		"sent 2 continuations, for 2,040 tokens; what came of that is not known":                                                        {counts: counts{Calls: 3, Continuations: 2}, worth: middleware.Worth{Tokens: tokens}},
 		"left 3 calls alone, because continuing was switched off":                                                                       {counts: counts{Calls: 3, Off: 3}},
 		"was not worth it: no turn stalled; it sent nothing, and cost nothing; left 3 calls alone, because continuing was switched off": {counts: counts{Calls: 4, Off: 3, Lists: 1}},
-		"resumed 2 stalls in 5 sessions; 3 todos were finished after that, for 2,040 tokens; 1 continuation was unwanted": {
+		"resumed 2 stalls in 5 sessions with a todo list; 3 todos were finished after that, for 2,040 tokens; 1 continuation was unwanted": {
 			counts: counts{Calls: 9, Continuations: 3, Listed: 5}, worth: middleware.Worth{Resumed: 2, Finished: 3, Tokens: tokens, Paused: 1},
 		},
 		"asked 3 times whether anything was open, for 2,040 tokens; the model went on after 2 of them": {
@@ -59,10 +59,10 @@ func TestWorthIsASentence(t *testing.T) {
 			config: &Config{Price: "3,0,0"}, counts: counts{Calls: 9, Continuations: 1},
 			worth: middleware.Worth{Resumed: 1, Finished: 1, Tokens: middleware.Tokens{Input: 1}, Unsent: 1, Estimate: middleware.Tokens{Input: 12}},
 		},
-		"resumed 1,234 stalls in 1,000 sessions; 2,000 todos were finished after that, for 2,040 tokens": {
+		"resumed 1,234 stalls in 1,000 sessions with a todo list; 2,000 todos were finished after that, for 2,040 tokens": {
 			counts: counts{Calls: 9, Continuations: 1234, Listed: 1000}, worth: middleware.Worth{Resumed: 1234, Finished: 2000, Tokens: tokens},
 		},
-		"was not worth it so far: it resumed no stall in 2 sessions, and used 2,040 tokens ($1.00); 1 continuation was unwanted": {
+		"was not worth it so far: it resumed no stall in 2 sessions with a todo list, and used 2,040 tokens ($1.00); 1 continuation was unwanted": {
 			config: priced, counts: counts{Calls: 9, Continuations: 1, Listed: 2}, worth: middleware.Worth{Paused: 1, Tokens: tokens},
 		},
 		"was not worth it so far: it resumed no stall, and used 0 tokens; 6 continuations were unwanted": {
@@ -105,7 +105,7 @@ func TestPageAndLastLineSayWhatContinuationsWereWorth(t *testing.T) {
 		assert.Equal(t, middleware.Worth{Resumed: 1, Finished: 1, Tokens: middleware.Tokens{Input: 100000, Output: 1000}}, got.Worth)
 		require.NotNil(t, got.Money)
 		assert.InDelta(t, 1.1, *got.Money, 1e-9)
-		assert.Equal(t, "resumed 1 stall in 1 session; 1 todo was finished after that, for 101,000 tokens ($1.10)", s.report(t).Sentence)
+		assert.Equal(t, "resumed 1 stall in 1 session with a todo list; 1 todo was finished after that, for 101,000 tokens ($1.10)", s.report(t).Sentence)
 		assert.Contains(t, s.logs.String(), `msg="carryon: worth"`)
 	})
 }

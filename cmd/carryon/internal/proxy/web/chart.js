@@ -120,8 +120,13 @@ function legendOf(bars) {
 // readoutOf says what happened in some bars. A continuation is judged later than it is
 // sent, when its list is read again.
 function readoutOf(bars) {
-	const found = series.filter(([name]) => sumOf(bars, name) > 0).map(([name, words]) => `${n(sumOf(bars, name))} ${words}`);
-	return `${count(sumOf(bars, "continuations"), "continuation")} sent in ${count(sumOf(bars, "requests"), "request")}${found.length ? `; judged: ${found.join(", ")}` : ""}`;
+	const said = (some) => some.filter(([name]) => sumOf(bars, name) > 0).map(([name, words]) => `${n(sumOf(bars, name))} ${words}`).join(", ");
+	const judged = said(series.filter(([name]) => name !== "unsent"));
+	return [
+		`${count(sumOf(bars, "continuations"), "continuation")} sent in ${count(sumOf(bars, "requests"), "request")}`,
+		judged && `judged: ${judged}`,
+		said(series.filter(([name]) => name === "unsent")),
+	].filter(Boolean).join("; ");
 }
 
 // spanOf says when a bar is.

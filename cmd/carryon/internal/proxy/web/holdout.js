@@ -22,7 +22,7 @@ function showHoldout(section, compared) {
 				armsRow("Tokens in a session", n(Math.round(continued.tokens)), n(Math.round(held.tokens)), compared.enough && rangeOf(compared.tokens, (value) => n(Math.round(value)))),
 				armsRow("Time of a session", duration(1000 * continued.seconds), duration(1000 * held.seconds), compared.enough && rangeOf(compared.seconds, (value) => (value < 0.001 ? "0\u00a0s" : duration(1000 * value)))),
 				continued.money !== undefined && held.money !== undefined ? armsRow("Cost of a session", money(continued.money), money(held.money), compared.enough && signed(continued.money - held.money, (value) => `$${value.toFixed(value < 0.005 ? 4 : 2)}`)) : null))),
-		h("p", { class: "small" }, `A hash puts ${share(compared.share)} of the named sessions into the control group, which carryon decides on and never continues. A session counts as it stands now. Ranges are of 95%, by the methods of Wilson, Newcombe and Welch.`));
+		h("p", { class: "small" }, `A hash of their names puts ${share(compared.share)} of the sessions into the control group: carryon decides on their turns, but continues none. A session counts as it stands now. Ranges are of 95%, by the methods of Wilson, Newcombe and Welch.`));
 }
 
 function armsRow(name, ...values) {

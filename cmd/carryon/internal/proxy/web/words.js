@@ -116,7 +116,7 @@ function waitsFor(session, open) {
 	case "paused":
 		return session.pause ? ["The model says: ", h("q", null, session.pause)] : "The model paused until the user writes again";
 	case "holdout":
-		return "Stopped with work left; as a part of the control group, it was not continued";
+		return "Stopped with work left, and was not continued: it is in the control group";
 	case "dry_run":
 		return "Stopped with work left; carryon would have continued it";
 	case "limit":
@@ -138,7 +138,7 @@ function waitsFor(session, open) {
 	case "broke_off":
 		return "The client ended the call";
 	}
-	return session.why ?? "No call of a model so far";
+	return session.why ?? (session.requests > 0 ? "No call that could work on a todo list" : "No call of a model so far");
 }
 
 // wasRefused reports whether the model wanted to pause in a turn, and was not let.
