@@ -91,8 +91,7 @@ func (c *Call) resultOf(err error, called bool) continuation.PromptResult {
 // reported are estimated from the texts: the request, the earlier turns, the prompt
 // and the answer. A request that the provider has refused costs nothing.
 func (c *Call) tokensOf(r *turnReader, err error) int {
-	var status *adapter.StatusError
-	if errors.As(err, &status) && status.Status > 0 {
+	if statusOf(err) > 0 {
 		return 0
 	}
 	usage := r.usage()
@@ -108,10 +107,9 @@ func (c *Call) tokensOf(r *turnReader, err error) int {
 
 // failureOf returns the result of a continuation that failed.
 func failureOf(err error) continuation.PromptResult {
-	var status *adapter.StatusError
-	switch {
-	case errors.As(err, &status) && status.Status > 0:
-		return continuation.PromptResult(status.Status)
+	switch status := statusOf(err); {
+	case status > 0:
+		return continuation.PromptResult(status)
 	case errors.Is(err, ErrFirstByteTimeout), errors.Is(err, ErrResponseTimeout),
 		errors.Is(err, ErrDeadlineNear), errors.Is(err, context.DeadlineExceeded):
 		return continuation.ResultTimeout
@@ -292,20 +290,16 @@ func retryOf(err error) adapter.Retry {
 // isTransient reports whether the failure may be temporary, judging by its HTTP
 // status. Without a status, it may.
 func isTransient(err error) bool {
-	var status *adapter.StatusError
-	if !errors.As(err, &status) {
+	switch status := statusOf(err); status {
+	case 0, 408, 409, 429:
 		return true
+	default:
+		return status >= 500
 	}
-	switch status.Status {
-	case 0, 408, 409, 429: // 0: the adapter knows no status
-		return true
-	}
-	return status.Status >= 500
 }
 
 // isRefusal reports whether the provider, not the model, refuses the conversation itself, so that it
 // would refuse another continuation too.
 func isRefusal(err error) bool {
-	var status *adapter.StatusError
-	return errors.As(err, &status) && status.Status >= 400 && !isTransient(err)
+	return statusOf(err) >= 400 && !isTransient(err)
 }

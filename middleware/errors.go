@@ -43,9 +43,8 @@ var errPanicked = errors.New("middleware: the turn ended in a panic")
 // messages. It describes the exported errors of the engine and those of the system in
 // full, and others by status or type.
 func describeError(err error) string {
-	var status *adapter.StatusError
-	if errors.As(err, &status) && status.Status > 0 {
-		return fmt.Sprintf("HTTP status %d", status.Status)
+	if status := statusOf(err); status > 0 {
+		return fmt.Sprintf("HTTP status %d", status)
 	}
 	for _, known := range [...]error{
 		ErrClosed, ErrFirstByteTimeout, ErrResponseTimeout, ErrDeadlineNear, ErrShutdown, ErrIncomplete,
@@ -60,6 +59,15 @@ func describeError(err error) string {
 		return system.Error()
 	}
 	return typeOf(err)
+}
+
+// statusOf returns the HTTP status of an error, 0 if it is not known.
+func statusOf(err error) int {
+	var status *adapter.StatusError
+	if errors.As(err, &status) {
+		return status.Status
+	}
+	return 0
 }
 
 // typeOf returns the name of the first telling type in the chain of err: not one of

@@ -357,17 +357,5 @@ func addCaller(r *http.Request, add func(text string)) {
 // addSessions adds the headers that name a conversation. Such a header has one value
 // in all requests of a tool loop, and tells apart the conversations of one caller.
 func addSessions(r *http.Request, add func(text string)) {
-	var names []string
-	for name := range r.Header {
-		if strings.Contains(strings.ToLower(name), "session") {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		add(name)
-		for _, value := range r.Header[name] {
-			add(value)
-		}
-	}
+	wire.AddHeaders(r.Header, func(name string) bool { return strings.Contains(strings.ToLower(name), "session") }, add)
 }

@@ -80,7 +80,10 @@ func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 		return t.pass(r, original, protocol, body)
 	}
 	x := &exchange{call: call, request: r, original: original}
-	return x.roundTrip(body)
+	if r.parsed.Stream() {
+		return x.streamed(body)
+	}
+	return x.unary(body)
 }
 
 // begin parses the body of a request and begins its call. The call is nil if
@@ -171,14 +174,6 @@ type exchange struct {
 	original *http.Request
 	response *http.Response // of the caller's own turn
 	asItCame bool           // the response is returned as it came
-}
-
-// roundTrip makes the call.
-func (x *exchange) roundTrip(body []byte) (*http.Response, error) {
-	if x.request.parsed.Stream() {
-		return x.streamed(body)
-	}
-	return x.unary(body)
 }
 
 // send sends the caller's own request.

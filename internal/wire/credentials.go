@@ -68,9 +68,14 @@ func withoutForm(query string) string {
 func AddCredentials(header map[string][]string, query string, add func(text string)) (found bool) {
 	query = withoutForm(query)
 	add(query)
+	return AddHeaders(header, IsCredential, add) || query != ""
+}
+
+// AddHeaders adds the headers with such names, with their values, and reports whether there are any.
+func AddHeaders(header map[string][]string, wants func(name string) bool, add func(text string)) (found bool) {
 	var names []string
 	for name := range header {
-		if IsCredential(name) {
+		if wants(name) {
 			names = append(names, name)
 		}
 	}
@@ -81,5 +86,5 @@ func AddCredentials(header map[string][]string, query string, add func(text stri
 			add(value)
 		}
 	}
-	return len(names) > 0 || query != ""
+	return len(names) > 0
 }
