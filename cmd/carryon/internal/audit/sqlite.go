@@ -193,23 +193,11 @@ func columnsOf(statement string) (names []string) {
 }
 
 // column returns the number of a column, or -1.
-func (t table) column(name string) int {
-	for i, column := range t.columns {
-		if column == name {
-			return i
-		}
-	}
-	return -1
-}
+func (t table) column(name string) int { return slices.Index(t.columns, name) }
 
 // has reports whether the table has columns.
 func (t table) has(names ...string) bool {
-	for _, name := range names {
-		if t.column(name) < 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(names, func(name string) bool { return t.column(name) < 0 })
 }
 
 // row is a row of a table.
@@ -317,17 +305,17 @@ func (w *walk) leaf(cell []byte) (more bool, err error) {
 		return true, nil
 	}
 	r := row{id: id, database: w.database, local: cell[n+m:], size: int(size)}
-	if local := w.database.localSize(r.size); local < r.size {
-		if len(r.local) < local+4 {
-			return false, errDatabase
-		}
-		r.overflow = binary.BigEndian.Uint32(r.local[local:])
-		r.local = r.local[:local]
-	} else if len(r.local) < local {
-		return false, errDatabase
-	} else {
-		r.local = r.local[:local]
+	local, behind := w.database.localSize(r.size), 0
+	if local < r.size {
+		behind = 4 // the number of a page
 	}
+	if len(r.local) < local+behind {
+		return false, errDatabase
+	}
+	if behind > 0 {
+		r.overflow = binary.BigEndian.Uint32(r.local[local:])
+	}
+	r.local = r.local[:local]
 	return w.yield(&r), nil
 }
 
