@@ -58,6 +58,7 @@ var imports = map[string]string{
 	"openai":         "github.com/sashabaranov/go-openai",
 	"openaigo":       "github.com/openai/openai-go/v3",
 	"anthropic":      "github.com/anthropics/anthropic-sdk-go",
+	"genai":          "google.golang.org/genai",
 	"require":        "github.com/stretchr/testify/require",
 	"agents":         "github.com/tmc/langchaingo/agents",
 	"chains":         "github.com/tmc/langchaingo/chains",
