@@ -73,7 +73,7 @@ func (c *Call) explain(r *adapter.Request) {
 	x.write(e.String())
 }
 
-// explainPassed writes why carryon leaves a request alone. r is nil if it was not read.
+// explainLeftAlone writes why carryon leaves a request alone. r is nil if it was not read.
 func (mw *Middleware) explainLeftAlone(ctx context.Context, r *adapter.Request, reason continuation.Reason) {
 	x := explaining(ctx)
 	if x == nil {

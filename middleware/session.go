@@ -315,7 +315,7 @@ type storeAnswer struct {
 	recovered bool // the store had failed before
 }
 
-// report tells the observers of an answer. It runs outside every lock.
+// reportAnswer tells the observers of an answer. It runs outside every lock.
 func (h *sessionHandle) reportAnswer(ctx context.Context, a storeAnswer) {
 	if a.timed {
 		h.store.options.reporter.storeAnswered(ctx, StoreAnswered{Session: h.name(), Took: a.took, Err: a.err})

@@ -30,7 +30,7 @@ type turnReader struct {
 	done         bool                 // the provider has said that the turn is over
 	ended        bool                 // nothing more is read
 	wroteList    bool                 // a tool that writes the list was called
-	textEndKnown bool                 // ending is set
+	textEndKnown bool                 // textEnd is set
 	reply        prompt.Reply         // what the turn answers to the closing question, if it does
 	textEnd      continuation.TurnEnd // how the text ends
 	totals       adapter.UsageShown   // which usage of the answer so far its chunks may show

@@ -10,7 +10,6 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
-	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -187,38 +186,4 @@ func TestWithoutASessionALoopHasOneBudget(t *testing.T) {
 		require.NoError(t, err)
 	}
 	assert.Len(t, s.requests(), 3)
-}
-
-func TestProgressRenewsTheBudget(t *testing.T) {
-	t.Parallel()
-	list := []todo.Todo{{ID: "1", Content: "One", Status: todo.Pending}, {ID: "2", Content: "Two", Status: todo.Pending}}
-	source := todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) { return list, nil })
-	call := says("", "tool_calls")
-	call.Choices[0].ToolCalls = []llms.ToolCall{toolCall("1", "search", "{}")}
-	model, asked := speaks(says("One:", "stop"), call, says("Two:", "stop"), says("Three:", "stop"), call, says("Four:", "stop"))
-	wrapped := carrylangchain.Wrap(model, middleware.New(source, unhurried))
-	ctx := continuation.WithSession(t.Context(), "s")
-	ask := func() {
-		_, err := wrapped.GenerateContent(ctx, question(), withTools("search"))
-		require.NoError(t, err)
-	}
-	ask()
-	assert.Equal(t, 2, *asked)
-	ask()
-	assert.Equal(t, 3, *asked, "a tool call does not give a continuation back")
-	list = []todo.Todo{{ID: "1", Content: "One", Status: todo.Completed}, list[1]}
-	ask()
-	assert.Equal(t, 5, *asked, "progress does")
-	ask()
-	assert.Equal(t, 6, *asked)
-}
-
-func TestLimitsOfTheProgramsOwnHold(t *testing.T) {
-	t.Parallel()
-	model, asked := speaks(says("One:", "stop"), says("Two:", "stop"), says("Three:", "stop"), says("Four:", "stop"))
-	mw := middleware.New(twoTodos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 3}))
-	answer, err := carrylangchain.Wrap(model, mw).GenerateContent(t.Context(), question(), withTools("search"))
-	require.NoError(t, err)
-	assert.Equal(t, 4, *asked)
-	assert.Equal(t, "One:\n\nTwo:\n\nThree:\n\nFour:", answer.Choices[0].Content)
 }

@@ -253,13 +253,6 @@ func TestATextAgentThatNobodyCanReadIsLeftAlone(t *testing.T) {
 	assert.Equal(t, 1, *asked)
 }
 
-func TestADryRunSendsNothing(t *testing.T) {
-	t.Parallel()
-	s := newScene(t, turns(fakellm.Text("Did one:")), middleware.WithDryRun())
-	assert.Equal(t, "Did one:", s.requireAsk(t).Content)
-	assert.Len(t, s.requests(), 1)
-}
-
 func TestALayerInsideAnotherStandsAside(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, turns(fakellm.Text("Did one:"), fakellm.Text("Did two:")))

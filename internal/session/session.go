@@ -167,7 +167,7 @@ type Effect struct {
 // EffectKind is what a continuation has led to.
 type EffectKind uint8
 
-// The kinds of verdicts.
+// The kinds of effects.
 const (
 	NotJudged  EffectKind = iota // there is no continuation to judge
 	Progress                     // the list has made progress

@@ -124,7 +124,7 @@ func (d Drill) judgeFirst(t Try) error {
 	return d.follows(t, func(first quirks.Reading) quirks.Reading { return join(first, second) })
 }
 
-// goesOn reports whether carryon must continue a turn 1 that failed, and
+// continues reports whether carryon must continue a turn 1 that failed, and
 // whether it may.
 func (d Drill) continues(t Try) (must, may bool) {
 	if d.Means().Finish != "stop" {

@@ -32,9 +32,6 @@ func AllModes() []Mode { return []Mode{TypedUnary, TypedStream, WireUnary, WireS
 // call is made. A property test shows that the typed client and the wire agree.
 func TypedModes() []Mode { return []Mode{TypedUnary, TypedStream} }
 
-// UnaryModes returns the modes whose answers come in one piece.
-func UnaryModes() []Mode { return []Mode{TypedUnary, WireUnary} }
-
 // StreamModes returns the modes whose answers are streamed.
 func StreamModes() []Mode { return []Mode{TypedStream, WireStream} }
 

@@ -129,7 +129,7 @@ func (s *Scene) Request(t *testing.T, body string) *http.Request {
 	return NewChatRequest(t, s.Ctx, s.URL, body)
 }
 
-// Ask plays the turns to the request that [bodyOf] returns.
+// Ask plays the turns to the request that [ChatBody] returns.
 func (s *Scene) Ask(t *testing.T, w Way, turns ...fakellm.Turn) Reply {
 	t.Helper()
 	return s.Send(t, s.Request(t, ChatBody(w.Stream)), turns...)
