@@ -18,6 +18,7 @@ import (
 	"github.com/carryon-go/carryon/internal/agents"
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/wire/sse"
+	"github.com/carryon-go/carryon/todo"
 )
 
 // Protocol is a wire protocol. Its methods may be called by any number of
@@ -335,6 +336,19 @@ func (w *Walk) PassUser(content []byte, textOf func(parts []byte) string) bool {
 		return w.User(rawjson.TextView(content), nil)
 	}
 	return w.User(textOf(content), TextsIn(content))
+}
+
+// PassCall passes a tool call with its result: the newest one of the first key that has any. textOf returns the text of a
+// result.
+func (w *Walk) PassCall(id, name, arguments string, textOf func(result []byte) string, keys ...string) bool {
+	c := todo.Call{ID: id, Name: name, Arguments: arguments}
+	for _, key := range keys {
+		if result, ok := w.Results.Take(key); ok {
+			c.Answered, c.Result = true, textOf(result)
+			break
+		}
+	}
+	return w.Call(c)
 }
 
 // TextsIn yields the texts in a list of a message's parts, the last one first.

@@ -15,7 +15,6 @@ import (
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/sse"
 	"github.com/carryon-go/carryon/pause"
-	"github.com/carryon-go/carryon/todo"
 )
 
 // Protocol is Chat Completions.
@@ -338,28 +337,15 @@ func pass(w *wire.Walk, s rawjson.Scanner) bool {
 	case `"tool"`:
 		w.Results.Add(rawjson.TextOf(m.callID), m.content)
 	}
-	for _, call := range slices.Backward(rawjson.Elements(m.calls)) {
-		if !w.Call(callOf(call, &w.Results)) {
+	for _, raw := range slices.Backward(rawjson.Elements(m.calls)) {
+		s := rawjson.Over(raw)
+		call := readCall(&s)
+		id := rawjson.TextOf(call.id)
+		if !w.PassCall(id, rawjson.TextOf(call.name), wire.TextOrJSON(call.arguments), contentOf, id) { // some send an object of arguments
 			return false
 		}
 	}
 	return true
-}
-
-// callOf reads a tool call and takes its result from the results.
-func callOf(raw []byte, results *adapter.ToolResults[[]byte]) todo.Call {
-	s := rawjson.Over(raw)
-	read := readCall(&s)
-	c := todo.Call{
-		ID: rawjson.TextOf(read.id), Name: rawjson.TextOf(read.name),
-		Arguments: wire.TextOrJSON(read.arguments), // some send an object
-	}
-	var content []byte
-	content, c.Answered = results.Take(c.ID)
-	if c.Answered {
-		c.Result = contentOf(content)
-	}
-	return c
 }
 
 // Attachable implements [wire.Request].

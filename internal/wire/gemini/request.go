@@ -12,7 +12,6 @@ import (
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/sse"
 	"github.com/carryon-go/carryon/pause"
-	"github.com/carryon-go/carryon/todo"
 )
 
 // request has the facts about a request that are needed to extend it.
@@ -435,7 +434,8 @@ func passPart(w *wire.Walk, role string, part []byte) bool {
 		w.Results.Add(keyOf(result), result)
 	}
 	if call := member(part, "functionCall"); call != nil {
-		return w.Call(callOf(call, &w.Results))
+		id, name := rawjson.TextOf(rawjson.Member(call, "id")), rawjson.TextOf(rawjson.Member(call, "name"))
+		return w.PassCall(id, name, argumentsOf(call), resultOf, keyOf(call), nameKey(call)) // some programs leave the id out of the result
 	}
 	text := rawjson.Member(part, "text")
 	return role == roleModel || !rawjson.IsString(text) || w.Text(rawjson.TextOf(text))
@@ -452,24 +452,6 @@ func keyOf(raw []byte) string {
 
 // nameKey returns the key of a call without an id. No id looks like it.
 func nameKey(raw []byte) string { return "\x00" + rawjson.TextOf(rawjson.Member(raw, "name")) }
-
-// callOf reads a call and takes its result from the results. Some programs leave the
-// id out of the result.
-func callOf(raw []byte, results *adapter.ToolResults[[]byte]) todo.Call {
-	c := todo.Call{
-		ID: rawjson.TextOf(rawjson.Member(raw, "id")), Name: rawjson.TextOf(rawjson.Member(raw, "name")),
-		Arguments: argumentsOf(raw),
-	}
-	result, ok := results.Take(keyOf(raw))
-	if !ok && c.ID != "" {
-		result, ok = results.Take(nameKey(raw))
-	}
-	c.Answered = ok
-	if ok {
-		c.Result = resultOf(result)
-	}
-	return c
-}
 
 // argumentsOf returns the arguments of a call. A call without any has none to show.
 func argumentsOf(call []byte) string {

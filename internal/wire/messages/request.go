@@ -11,7 +11,6 @@ import (
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/sse"
 	"github.com/carryon-go/carryon/pause"
-	"github.com/carryon-go/carryon/todo"
 )
 
 // request has the facts about a request that are needed to extend it.
@@ -412,23 +411,10 @@ func passBlock(w *wire.Walk, role string, block []byte) bool {
 	case typeText:
 		return role == roleAssistant || w.Text(rawjson.TextOf(rawjson.Member(block, "text")))
 	case typeToolUse:
-		return w.Call(callOf(block, &w.Results))
+		id := rawjson.TextOf(rawjson.Member(block, "id"))
+		return w.PassCall(id, rawjson.TextOf(rawjson.Member(block, "name")), string(rawjson.Member(block, "input")), resultOf, id)
 	}
 	return true
-}
-
-// callOf reads a tool call and takes its result from the results.
-func callOf(block []byte, results *adapter.ToolResults[[]byte]) todo.Call {
-	c := todo.Call{
-		ID: rawjson.TextOf(rawjson.Member(block, "id")), Name: rawjson.TextOf(rawjson.Member(block, "name")),
-		Arguments: string(rawjson.Member(block, "input")),
-	}
-	var result []byte
-	result, c.Answered = results.Take(c.ID)
-	if c.Answered {
-		c.Result = resultOf(result)
-	}
-	return c
 }
 
 // ToolNames implements [adapter.ToolNamer].

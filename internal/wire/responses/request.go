@@ -12,7 +12,6 @@ import (
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/sse"
 	"github.com/carryon-go/carryon/pause"
-	"github.com/carryon-go/carryon/todo"
 )
 
 // request has the facts about a request that are needed until it is answered.
@@ -312,26 +311,14 @@ func pass(w *wire.Walk, s rawjson.Scanner) bool {
 	}
 	switch {
 	case item.typeName == "function_call" || item.typeName == "custom_tool_call":
-		return w.Call(callOf(&item, &w.Results))
+		id := rawjson.TextOf(item.callID)
+		return w.PassCall(id, rawjson.TextOf(item.name), wire.TextOrJSON(item.arguments), contentOf, id, noticeKey(id))
 	case item.typeName == "custom_tool_call_output" && item.name != nil: // a script has sent it while it ran
 		w.Results.Add(noticeKey(rawjson.TextOf(item.callID)), item.output)
 	case strings.HasSuffix(item.typeName, "_output"):
 		w.Results.Add(rawjson.TextOf(item.callID), item.output)
 	}
 	return true
-}
-
-// callOf returns a tool call with its result, or else with its newest notice.
-func callOf(item *fields, results *adapter.ToolResults[[]byte]) todo.Call {
-	c := todo.Call{ID: rawjson.TextOf(item.callID), Name: rawjson.TextOf(item.name), Arguments: wire.TextOrJSON(item.arguments)}
-	output, answered := results.Take(c.ID)
-	if !answered {
-		output, answered = results.Take(noticeKey(c.ID))
-	}
-	if answered {
-		c.Answered, c.Result = true, contentOf(output)
-	}
-	return c
 }
 
 // noticeKey returns the key of the notices of a call. No id looks like it.
