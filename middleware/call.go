@@ -192,7 +192,8 @@ func (c *Call) endTurn(err error) {
 
 // addUnsent counts the continuation that the decision would have led to in a dry run,
 // or outside of the control group. Its tokens are estimated: it would have read what
-// the caller's turn read and wrote, and is taken to write as much.
+// the caller's turn read and wrote, as much of it from the cache, and is taken to write
+// as much.
 func (c *Call) addUnsent(o *Outcome) {
 	if o.Reason != continuation.ReasonHoldout && (!o.DryRun || !o.Reason.Continues()) {
 		return
@@ -205,7 +206,8 @@ func (c *Call) addUnsent(o *Outcome) {
 		own.Completion = estimate(c.text.len())
 	}
 	o.Worth.Unsent = 1
-	o.Worth.Estimate = Tokens{Input: addTokens(addTokens(own.Prompt, own.Completion), estimate(promptSize())), Output: own.Completion}
+	own.Prompt = addTokens(addTokens(own.Prompt, own.Completion), estimate(promptSize()))
+	o.Worth.Estimate = TokensOf(own)
 }
 
 // breakOff decides on the caller's own turn, which did not end as it should have.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/carryon-go/carryon/cmd/carryon/internal/price"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/wire/protocols"
 	"github.com/carryon-go/carryon/middleware"
@@ -106,13 +107,11 @@ func (c *Config) kept() string {
 	return ""
 }
 
-// price returns what a million tokens cost; nothing if that is not known.
-func (c *Config) price() (price, error) {
-	p, err := parsePrice(cmp.Or(c.Price, "0,0,0"))
-	if err != nil {
-		return price{}, fmt.Errorf("-price must be three prices of a million tokens (new input, cached input, output), such as 3,0.30,15, not %q", c.Price)
-	}
-	return p, nil
+// price returns what a million tokens cost, or nil if that is not known. Check has looked
+// at it.
+func (c *Config) price() *price.Price {
+	p, _ := price.Parse(c.Price)
+	return p
 }
 
 func (c *Config) checkValues() error {
@@ -128,7 +127,7 @@ func (c *Config) checkValues() error {
 	case c.SessionHeader != "" && !headerName.MatchString(c.SessionHeader):
 		return fmt.Errorf("-session-header must be the name of a header, not %q", c.SessionHeader)
 	}
-	_, badPrice := c.price()
+	_, badPrice := price.Parse(c.Price)
 	return cmp.Or(c.checkRules(), badPrice, c.checkHosts(), c.checkOrigins(), c.checkState())
 }
 
@@ -322,7 +321,7 @@ func (c *Config) Flags() []cli.Flag {
 		on("ask", &c.Ask, "where there is no todo list, ask the model at the end of a user turn whether anything is open"),
 		on("dry-run", &c.DryRun, "decide and report, but send no continuations"),
 		text("holdout", (*string)(&c.Holdout), "", "`share` (0 to 1) of sessions with a name that carryon counts but never continues, for comparison"),
-		text("price", &c.Price, "", "`dollars` per million tokens, to show what continuations cost: new input, cached input, output, as in 3,0.30,15"),
+		text("price", &c.Price, "", "`dollars` per million tokens, to show what continuations cost: "+price.Usage),
 		on("content", &c.Content, "show the texts of todos, pauses and errors at "+pagePath),
 		list("todo-tools", &c.TodoTools, "`names` of additional tools that write a todo list, separated by commas"),
 		text("usage", &c.Usage, "one", "`kind` of token usage that a continued answer reports: one (as if it were one answer), sum (all its turns) or last (the last turn)"),

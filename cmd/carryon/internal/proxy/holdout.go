@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/carryon-go/carryon/cmd/carryon/internal/numbers"
+	"github.com/carryon-go/carryon/cmd/carryon/internal/price"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -148,9 +149,9 @@ func (a *arm) show(c *Config) shownArm {
 		Sessions: a.Sessions, Finished: shareOf(a.Finished, a.Sessions), Told: shareOf(a.Told, a.Sessions), GoOns: a.GoOns,
 		Tokens: a.Tokens.mean(a.Sessions), Seconds: a.Seconds.mean(a.Sessions),
 	}
-	if price, err := c.price(); err == nil && c.Price != "" && a.Sessions > 0 { // Check has looked at it
-		money := price.of(a.Used) / float64(a.Sessions)
-		shown.Money = &money
+	if money := c.price().Of(a.Used); money != nil && a.Sessions > 0 {
+		*money /= float64(a.Sessions)
+		shown.Money = money
 	}
 	return shown
 }
@@ -202,7 +203,7 @@ func (c *comparison) verdict(stalls int) string {
 	if a.Money == nil || b.Money == nil {
 		return text
 	}
-	with, without := dollars(*a.Money), dollars(*b.Money)
+	with, without := price.Dollars(*a.Money), price.Dollars(*b.Money)
 	if with == without {
 		return text + " (" + with + ")"
 	}
@@ -263,7 +264,7 @@ func (c *comparison) costOf(share float64) string {
 	}
 	each := *money / share
 	if used.Input <= 0 {
-		return dollars(each)
+		return price.Dollars(each)
 	}
 	return cost(used, &each)
 }

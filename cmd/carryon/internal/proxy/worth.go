@@ -3,13 +3,12 @@ package proxy
 import (
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/carryon-go/carryon/cmd/carryon/internal/numbers"
+	"github.com/carryon-go/carryon/cmd/carryon/internal/price"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -24,37 +23,8 @@ type worth struct {
 }
 
 func worthOf(w middleware.Worth, c *Config) worth {
-	all := worth{Worth: w}
-	if price, err := c.price(); err == nil && c.Price != "" { // Check has looked at it
-		money, estimate := price.of(w.Tokens), price.of(w.Estimate)
-		all.Money, all.MoneyEstimate = &money, &estimate
-	}
-	return all
-}
-
-// price is what a million tokens cost.
-type price struct{ input, cached, output float64 }
-
-// of returns what the tokens cost.
-func (p price) of(t middleware.Tokens) float64 {
-	return (float64(t.Input)*p.input + float64(t.Cached)*p.cached + float64(t.Output)*p.output) / 1e6
-}
-
-// parsePrice reads three prices of a million tokens: new input, cached input, output.
-func parsePrice(text string) (price, error) {
-	parts := strings.Split(text, ",")
-	if len(parts) != 3 {
-		return price{}, errors.New("there must be three prices")
-	}
-	var prices [3]float64
-	for i, part := range parts {
-		n, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
-		if err != nil || math.IsNaN(n) || n < 0 || n > 1e9 {
-			return price{}, fmt.Errorf("%q is no price", part)
-		}
-		prices[i] = n
-	}
-	return price{prices[0], prices[1], prices[2]}, nil
+	p := c.price()
+	return worth{Worth: w, Money: p.Of(w.Tokens), MoneyEstimate: p.Of(w.Estimate)}
 }
 
 // sentence says what carryon was worth, without the subject.
@@ -159,17 +129,9 @@ func were(n int, one string) string {
 func cost(t middleware.Tokens, money *float64) string {
 	text := numbers.Of(t.Total(), "token")
 	if money != nil {
-		text += " (" + dollars(*money) + ")"
+		text += " (" + price.Dollars(*money) + ")"
 	}
 	return text
-}
-
-// dollars writes an amount so that what costs something never looks free.
-func dollars(amount float64) string {
-	if amount > 0 && amount < 0.005 {
-		return "under $0.01"
-	}
-	return fmt.Sprintf("$%.2f", amount)
 }
 
 // Summary is what a proxy has done so far.

@@ -86,13 +86,6 @@ func TestWorthIsASentence(t *testing.T) {
 	}
 }
 
-func TestPrice(t *testing.T) {
-	t.Parallel()
-	p, err := parsePrice("3, 0.30,15")
-	require.NoError(t, err)
-	assert.InDelta(t, 3+0.15+30, p.of(middleware.Tokens{Input: 1e6, Cached: 5e5, Output: 2e6}), 1e-9)
-}
-
 // A conversation over two calls: the second shows what the first was worth.
 func TestPageAndLastLineSayWhatContinuationsWereWorth(t *testing.T) {
 	t.Parallel()
