@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/carryon-go/carryon/cmd/carryon/internal/audit"
+	"github.com/carryon-go/carryon/cmd/carryon/internal/price"
 )
 
 func auditCommand(stdout, stderr io.Writer) *cli.Command {
@@ -23,6 +24,7 @@ func auditCommand(stdout, stderr io.Writer) *cli.Command {
 			"It changes nothing, and sends nothing anywhere. It shows texts of conversations only with -content.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print JSON", Destination: &c.JSON},
+			&cli.StringFlag{Name: "price", Usage: "`dollars` per million tokens, to show what carryon would have cost: " + price.Usage, Destination: &c.Price},
 			&cli.BoolFlag{Name: "content", Usage: "show the texts of ten turns: first those that the user answered with \"continue\", then stalls", Destination: &c.Content},
 		},
 		HideHelpCommand: true,

@@ -33,11 +33,15 @@ func TestAuditPrintsATable(t *testing.T) {
 	out, err := p.Output()
 	require.NoError(t, err)
 	assert.Empty(t, stderr.String(), "there is no bar without a terminal")
-	assert.Contains(t, string(out), "carryon has read 8 transcripts, 78.8 kB, in 0.")
+	assert.Contains(t, string(out), "carryon has read 8 files, 79.0 kB, in 0.")
 	assert.Contains(t, string(out), "Claude Code   Codex  Copilot CLI  gemini-cli  opencode  qwen-code     all\n")
 	assert.Contains(t, string(out), "        it stalled                                     1       1            1           0         1          1       5\n")
 	assert.Contains(t, string(out), "5 turns stalled with work left")
 	assert.NotContains(t, string(out), "basket", "texts are not shown")
+
+	out, err = auditOf(t, "-price", "3,0.30,15").Output()
+	require.NoError(t, err)
+	assert.Contains(t, string(out), "  price of that, estimated  ")
 
 	out, err = auditOf(t, "-content").Output()
 	require.NoError(t, err)

@@ -66,5 +66,5 @@ func TestAuditShowsABarOnATerminal(t *testing.T) {
 	defer terminal.Close()
 	out, _ := io.ReadAll(terminal) // which ends with an error of the terminal
 	require.NoError(t, p.Wait())
-	assert.Contains(t, string(out), "\r\x1b[Kcarryon has read 8 transcripts")
+	assert.Contains(t, string(out), "\r\x1b[Kcarryon has read 8 files")
 }

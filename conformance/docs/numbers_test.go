@@ -65,7 +65,6 @@ func numbers(t *testing.T) []number {
 		{page: "docs/benchmarks.md", text: "10 ms for a chunk, 1 % here is 0.001 % of the answer", why: "an illustration"},
 		{page: "docs/command.md", text: "%v if the command is not found", value: in("cmd/carryon", "codeNotFound")},
 		{page: "docs/command.md", text: "%v if it cannot be run", value: in("cmd/carryon", "codeNotRun")},
-		{page: "docs/command.md", text: "with %v for each prompt", value: in("cmd/carryon/internal/audit", "promptTokens")},
 		{page: "docs/command.md", text: "Claude Code %v |", value: seen(t, "claudeCodeSeen")},
 		{page: "docs/command.md", text: "Codex %v,", value: seen(t, "codexSeen")},
 		{page: "docs/command.md", text: "opencode %v |", value: seen(t, "openCodeSeen")},

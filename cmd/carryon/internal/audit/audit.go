@@ -13,20 +13,26 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/carryon-go/carryon/cmd/carryon/internal/price"
 )
 
 // Config says what is read, and what is shown.
 type Config struct {
 	Paths   []string // files and folders; without them, the transcripts of all known agents
 	JSON    bool
-	Content bool // show the texts of the most telling turns
+	Content bool   // show the texts of the most telling turns
+	Price   string // of a million tokens, see package price; "" if it is not known
 	Home    string
 	Getenv  func(string) string
 	Bar     io.Writer // a terminal for a progress bar, or nil
 }
 
-// ErrNone says that there is no transcript.
-var ErrNone = errors.New("there is no transcript of an agent that carryon knows; name files or folders")
+// What an audit says if there is nothing to read.
+var (
+	ErrNone      = errors.New("there is no transcript of an agent that carryon knows; name files or folders")
+	ErrNoneThere = errors.New("there is no transcript in these places: the name of one ends in .jsonl or .db")
+)
 
 // Report is the result of an audit.
 type Report struct {
@@ -41,11 +47,18 @@ type Report struct {
 
 // Run reads the transcripts, and returns what they show.
 func Run(ctx context.Context, c *Config) (*Report, error) {
+	prices, err := price.Parse(c.Price)
+	if err != nil {
+		return nil, err
+	}
 	found, err := find(c.Home, c.Getenv, c.Paths)
 	if err != nil {
 		return nil, err
 	}
-	if len(found) == 0 {
+	switch {
+	case len(found) == 0 && len(c.Paths) > 0:
+		return nil, ErrNoneThere
+	case len(found) == 0:
 		return nil, ErrNone
 	}
 	began := time.Now()
@@ -75,7 +88,9 @@ func Run(ctx context.Context, c *Config) (*Report, error) {
 	}
 	for _, counts := range report.Agents {
 		report.All.add(counts)
+		counts.charge(prices)
 	}
+	report.All.charge(prices)
 	if c.Content {
 		report.Turns = a.tally.turns
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/cmd/carryon/internal/audit"
+	"github.com/carryon-go/carryon/middleware"
 )
 
 // run audits the transcripts below a home, or those at paths.
@@ -27,26 +28,26 @@ func run(t *testing.T, home string, paths ...string) *audit.Report {
 // Copilot CLI 1.0.102 and gemini-cli 0.61.0.
 func TestAgents(t *testing.T) {
 	t.Parallel()
-	would := func(continuations, tokens int) audit.Would {
-		return audit.Would{Continuations: continuations, Tokens: tokens}
+	would := func(continuations, input, cached, output int) audit.Would {
+		return audit.Would{Continuations: continuations, Estimate: middleware.Tokens{Input: input, Cached: cached, Output: output}}
 	}
 	report := run(t, "testdata/home")
 	want := map[string]*audit.Counts{
 		"Claude Code": {
 			Sessions: 2, UserTurns: 6, Ended: 7, WithList: 7, Open: 6, Asked: 1, Waits: 1, Untouched: 1, Unticked: 1, Stalled: 1, Interrupted: 1,
-			TypedContinue: 1, Standard: would(2, 19_500), YOLO: would(4, 39_000),
+			TypedContinue: 1, Standard: would(2, 648, 18_800, 100), YOLO: would(4, 1_296, 37_600, 200),
 		},
 		"Codex": {
 			Sessions: 1, UserTurns: 4, Ended: 3, WithList: 2, Open: 2, Untouched: 1, Stalled: 1, Unreadable: 1, TypedContinue: 1,
-			Standard: would(1, 20_300), YOLO: would(2, 40_600),
+			Standard: would(1, 2_274, 18_000, 100), YOLO: would(2, 4_548, 36_000, 200),
 		},
-		"opencode": {Sessions: 1, UserTurns: 2, Ended: 2, WithList: 2, Open: 2, Stalled: 1, Interrupted: 1, TypedContinue: 1, Standard: would(1, 2_400), YOLO: would(1, 2_400)},
+		"opencode": {Sessions: 1, UserTurns: 2, Ended: 2, WithList: 2, Open: 2, Stalled: 1, Interrupted: 1, TypedContinue: 1, Standard: would(1, 2_391, 0, 17), YOLO: would(1, 2_391, 0, 17)},
 		"qwen-code": {
 			Sessions: 1, UserTurns: 2, Ended: 2, WithList: 2, Open: 1, Stalled: 1, TypedContinue: 1,
-			Standard: would(1, 4_200), YOLO: would(1, 4_200),
+			Standard: would(1, 1_174, 3_000, 50), YOLO: would(1, 1_174, 3_000, 50),
 		},
-		"Copilot CLI": {Sessions: 1, UserTurns: 1, Ended: 1, WithList: 1, Open: 1, Stalled: 1, Standard: would(1, 5_300), YOLO: would(1, 5_300)},
-		"gemini-cli":  {Sessions: 1, UserTurns: 1, Ended: 1, WithList: 1, Open: 1, Asked: 1, YOLO: would(1, 1_400)},
+		"Copilot CLI": {Sessions: 1, UserTurns: 1, Ended: 1, WithList: 1, Open: 1, Stalled: 1, Standard: would(1, 1_274, 4_000, 100), YOLO: would(1, 1_274, 4_000, 100)},
+		"gemini-cli":  {Sessions: 1, UserTurns: 1, Ended: 1, WithList: 1, Open: 1, Asked: 1, YOLO: would(1, 474, 900, 50)},
 	}
 	for agent, counts := range want {
 		assert.Equal(t, counts, report.Agents[agent], agent)
@@ -102,10 +103,31 @@ func TestTranscriptsElsewhere(t *testing.T) {
 	assert.Empty(t, found.Turns, "texts are shown only if that is asked for")
 }
 
+// With a price, the table and the sentence say what carryon would have cost.
+func TestPrice(t *testing.T) {
+	t.Parallel()
+	c := audit.Config{Home: "testdata/home", Getenv: func(string) string { return "" }, Price: "1000,100,10000"}
+	report, err := audit.Run(t.Context(), &c)
+	require.NoError(t, err)
+	assert.InDelta(t, .648+1.88+1, *report.Agents["Claude Code"].Standard.Money, 1e-9)
+	assert.InDelta(t, 0, *report.Agents["gemini-cli"].Standard.Money, 0)
+	assert.InDelta(t, .474+.09+.5, *report.Agents["gemini-cli"].YOLO.Money, 1e-9)
+	var b bytes.Buffer
+	require.NoError(t, report.WriteText(&b))
+	assert.Regexp(t, `\n    price of that, estimated +\$3\.53 .*\n  in YOLO mode`, b.String())
+	assert.Contains(t, b.String(), "6 requests (about 51,928 tokens, $15.81) in standard mode")
+
+	c.Price = "3,15"
+	_, err = audit.Run(t.Context(), &c)
+	require.ErrorContains(t, err, `-price must be three prices`)
+}
+
 func TestNoTranscripts(t *testing.T) {
 	t.Parallel()
 	_, err := audit.Run(t.Context(), &audit.Config{Home: t.TempDir(), Getenv: func(string) string { return "" }})
 	require.ErrorIs(t, err, audit.ErrNone)
+	_, err = audit.Run(t.Context(), &audit.Config{Paths: []string{t.TempDir(), write(t, "a.txt", "{}")}})
+	require.ErrorIs(t, err, audit.ErrNoneThere)
 	_, err = audit.Run(t.Context(), &audit.Config{Paths: []string{filepath.Join(t.TempDir(), "gone")}})
 	require.ErrorIs(t, err, os.ErrNotExist)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -199,15 +221,18 @@ func TestVerdicts(t *testing.T) {
 		return b.String()
 	}
 	assert.Contains(t, text(audit.Counts{Ended: 3}), "No turn had a todo list")
+	assert.Contains(t, text(audit.Counts{Ended: 3, Unreadable: 1}), "No todo list could be read, so carryon would have done nothing.")
+	assert.Contains(t, text(audit.Counts{Ended: 3, WithList: 2, Open: 1, Asked: 1, YOLO: audit.Would{Continuations: 1}}), "carryon would have sent nothing in standard mode, and 1 request in YOLO mode: it is hardly worth it here.")
 	assert.Contains(t, text(audit.Counts{Ended: 3, WithList: 2}), "carryon would have done nothing: it is not worth it here.")
 	assert.Contains(t, text(audit.Counts{Ended: 3, WithList: 2, Open: 1, Unticked: 1, Standard: audit.Would{Continuations: 1}}), "carryon would have sent 1 request, mostly where work was done and not ticked off: it is hardly worth it here.")
 	stalled := text(audit.Counts{
 		Ended: 3000, WithList: 2000, Open: 1500, Stalled: 1, TypedContinue: 1,
-		Standard: audit.Would{Continuations: 1, Tokens: 51700}, YOLO: audit.Would{Continuations: 2, Tokens: 1234567},
+		Standard: audit.Would{Continuations: 1, Estimate: middleware.Tokens{Input: 700, Cached: 51000}}, YOLO: audit.Would{Continuations: 2, Estimate: middleware.Tokens{Input: 1234567}},
 	})
 	assert.Contains(t, stalled, "1 turn stalled with work left, and \"continue\" was typed once after a turn with work left.")
 	assert.Contains(t, stalled, "1 request (about 51,700 tokens) in standard mode, and 2 requests (about 1,234,567 tokens) in YOLO mode")
 	assert.Contains(t, stalled, "3,000\n")
 	assert.Contains(t, stalled, "Left out: 1 file of no known kind or version.\nLeft out: 2 lines broken or of an unknown kind.\n")
 	assert.NotContains(t, stalled, "  all\n", "one agent needs no sum")
+	assert.NotContains(t, stalled, "price", "it is not known")
 }

@@ -41,8 +41,8 @@ type conversation struct {
 	users     int
 	user      string // the last message of the user
 	answer    answer
-	afterUser bool // nothing but text has come since that message
-	tokens    int  // of the last request and its answer, 0 if the transcript does not say
+	afterUser bool          // nothing but text has come since that message
+	usage     adapter.Usage // of the last request and its answer, 0 if the transcript does not say
 }
 
 // entry is a message of the user, a text of the agent, or a call.
@@ -95,10 +95,10 @@ func (c *conversation) says(text string) {
 // id notes the id of a message of the model.
 func (c *conversation) id(id string) { c.answer.id = strings.Clone(id) }
 
-// used notes how many tokens a request and its answer had.
-func (c *conversation) used(tokens int) {
-	if tokens > 0 {
-		c.tokens = tokens
+// used notes how many tokens a request and its answer had. cached are those of the request that the next one finds in a cache.
+func (c *conversation) used(total, answer, cached int) {
+	if total > 0 {
+		c.usage = adapter.Usage{Prompt: max(total-answer, 0), Completion: answer, Cached: cached}
 	}
 }
 

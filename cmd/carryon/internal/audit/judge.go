@@ -67,7 +67,7 @@ func (*engine) decide(mw *middleware.Middleware, c *conversation, l list) middle
 		return outcome
 	}
 	_, _ = middleware.Unary(call, dialect{}, func(context.Context, *adapter.Continuation) (reply, error) {
-		return reply{text: string(c.answer.text), finish: c.answer.finish}, nil
+		return reply{text: string(c.answer.text), finish: c.answer.finish, usage: c.usage}, nil
 	}) // which returns that reply
 	return call.Outcome()
 }
@@ -81,13 +81,19 @@ func (c *conversation) request() adapter.Request {
 }
 
 // reply is an answer of the model, as the engine reads it.
-type reply struct{ text, finish string }
+type reply struct {
+	text, finish string
+	usage        adapter.Usage
+}
 
 // dialect reads replies. In a dry run nothing is shown.
 type dialect struct{}
 
 func (dialect) Read(r *reply, t adapter.TurnReader) {
 	t.Text(r.text)
+	if r.usage != (adapter.Usage{}) {
+		t.Usage(r.usage)
+	}
 	if r.finish != "" {
 		t.Finish(r.finish)
 	}
@@ -177,8 +183,8 @@ func (j *judge) workLeft(c *conversation, l list, broke bool, count func(func(*C
 		counts.Open++
 		*counts.count(kind)++
 		if !broke {
-			counts.Standard.sends(&standard, c)
-			counts.YOLO.sends(&yolo, c)
+			counts.Standard.add(wouldSend(&standard))
+			counts.YOLO.add(wouldSend(&yolo))
 		}
 	})
 }
@@ -204,20 +210,7 @@ func kindOf(standard *middleware.Outcome, c *conversation, broke bool) string {
 	return "other"
 }
 
-// promptTokens is roughly how many tokens a prompt of carryon has.
-const promptTokens = 200
-
-// sends counts a continuation, if there would have been one.
-func (w *Would) sends(outcome *middleware.Outcome, c *conversation) {
-	if outcome.Reason != continuation.ReasonSatisfied {
-		return
-	}
-	w.Continuations++
-	w.Tokens += promptTokens
-	if c.tokens > 0 {
-		w.Tokens += c.tokens
-	} else {
-		const bytesPerToken = 4
-		w.Tokens += c.bytes / bytesPerToken
-	}
+// wouldSend returns the continuation that there would have been, if any.
+func wouldSend(outcome *middleware.Outcome) Would {
+	return Would{Continuations: outcome.Worth.Unsent, Estimate: outcome.Worth.Estimate}
 }

@@ -122,7 +122,9 @@ func (o *opencodeDatabase) message(row int64, c *conversation) (bytes int) {
 	case message.text("finish") == "stop":
 		c.finishes("stop")
 	}
-	c.used(membersOf(message["tokens"], "total").number("total"))
+	usage := membersOf(message["tokens"], "total", "output", "reasoning", "cache")
+	cache := membersOf(usage["cache"], "read", "write")
+	c.used(usage.number("total"), usage.number("output")+usage.number("reasoning"), cache.number("read")+cache.number("write"))
 	return bytes
 }
 

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/carryon-go/carryon/cmd/carryon/internal/numbers"
+	"github.com/carryon-go/carryon/cmd/carryon/internal/price"
 )
 
 // WriteJSON writes the report as JSON.
@@ -24,36 +25,51 @@ func (r *Report) WriteJSON(w io.Writer) error {
 type line struct {
 	name string
 	of   func(*Counts) int
+
+	money func(*Counts) *float64 // in place of a count; nil without a price
+}
+
+// cell returns what the line says of an agent, or "" without a price.
+func (l *line) cell(c *Counts) string {
+	if l.money == nil {
+		return numbers.Grouped(l.of(c))
+	}
+	if money := l.money(c); money != nil {
+		return price.Dollars(*money)
+	}
+	return ""
 }
 
 // lines are the lines of the table.
 func lines() []line {
 	return []line{
-		{"sessions", func(c *Counts) int { return c.Sessions }},
-		{"messages of the user", func(c *Counts) int { return c.UserTurns }},
-		{"turns that ended in text", func(c *Counts) int { return c.Ended }},
-		{"  with a todo list", func(c *Counts) int { return c.WithList }},
-		{"    and work left on it", func(c *Counts) int { return c.Open }},
-		{"      the model asked something", func(c *Counts) int { return c.Asked }},
-		{"      it waited for others", func(c *Counts) int { return c.Waits }},
-		{"      it had not touched the list", func(c *Counts) int { return c.Untouched }},
-		{"      done and not ticked off, or unclear", func(c *Counts) int { return c.Unticked }},
-		{"      it stalled", func(c *Counts) int { return c.Stalled }},
-		{"      it was interrupted", func(c *Counts) int { return c.Interrupted }},
-		{"      other", func(c *Counts) int { return c.Other }},
-		{"  with a list that could not be read", func(c *Counts) int { return c.Unreadable }},
-		{"\"continue\" typed with work left", func(c *Counts) int { return c.TypedContinue }},
-		{"carryon would have continued", func(c *Counts) int { return c.Standard.Continuations }},
-		{"  tokens for that, estimated", func(c *Counts) int { return c.Standard.Tokens }},
-		{"in YOLO mode", func(c *Counts) int { return c.YOLO.Continuations }},
-		{"  tokens for that, estimated", func(c *Counts) int { return c.YOLO.Tokens }},
+		{name: "sessions", of: func(c *Counts) int { return c.Sessions }},
+		{name: "messages of the user", of: func(c *Counts) int { return c.UserTurns }},
+		{name: "turns that ended in text", of: func(c *Counts) int { return c.Ended }},
+		{name: "  with a todo list", of: func(c *Counts) int { return c.WithList }},
+		{name: "    and work left on it", of: func(c *Counts) int { return c.Open }},
+		{name: "      the model asked something", of: func(c *Counts) int { return c.Asked }},
+		{name: "      it waited for others", of: func(c *Counts) int { return c.Waits }},
+		{name: "      it had not touched the list", of: func(c *Counts) int { return c.Untouched }},
+		{name: "      done and not ticked off, or unclear", of: func(c *Counts) int { return c.Unticked }},
+		{name: "      it stalled", of: func(c *Counts) int { return c.Stalled }},
+		{name: "      it was interrupted", of: func(c *Counts) int { return c.Interrupted }},
+		{name: "      other", of: func(c *Counts) int { return c.Other }},
+		{name: "  with a list that could not be read", of: func(c *Counts) int { return c.Unreadable }},
+		{name: "\"continue\" typed with work left", of: func(c *Counts) int { return c.TypedContinue }},
+		{name: "carryon would have continued", of: func(c *Counts) int { return c.Standard.Continuations }},
+		{name: "  tokens for that, estimated", of: func(c *Counts) int { return c.Standard.Estimate.Total() }},
+		{name: "  price of that, estimated", money: func(c *Counts) *float64 { return c.Standard.Money }},
+		{name: "in YOLO mode", of: func(c *Counts) int { return c.YOLO.Continuations }},
+		{name: "  tokens for that, estimated", of: func(c *Counts) int { return c.YOLO.Estimate.Total() }},
+		{name: "  price of that, estimated", money: func(c *Counts) *float64 { return c.YOLO.Money }},
 	}
 }
 
 // WriteText writes the report for people.
 func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "carryon has read %d transcripts, %s, in %.1f s.\n\n", r.Files, size(r.Bytes), r.Seconds)
+	fmt.Fprintf(&b, "carryon has read %s, %s, in %.1f s.\n\n", numbers.Of(r.Files, "file"), size(r.Bytes), r.Seconds)
 	r.table(&b)
 	b.WriteString("\n" + r.verdict() + "\n")
 	r.skips(&b)
@@ -86,9 +102,11 @@ func (r *Report) table(b *strings.Builder) {
 	for _, l := range lines() {
 		cells := make([]string, len(columns))
 		for i, counts := range columns {
-			cells[i] = numbers.Grouped(l.of(counts))
+			cells[i] = l.cell(counts)
 		}
-		row(l.name, cells)
+		if cells[0] != "" {
+			row(l.name, cells)
+		}
 	}
 	_ = table.Flush() // likewise
 }
@@ -97,10 +115,14 @@ func (r *Report) table(b *strings.Builder) {
 func (r *Report) verdict() string {
 	all := &r.All
 	switch {
+	case all.WithList == 0 && all.Unreadable > 0:
+		return "No todo list could be read, so carryon would have done nothing."
 	case all.WithList == 0:
 		return "No turn had a todo list, so there was nothing for carryon to do. Some agents keep one only if they are told to: see carryon run -list."
 	case all.Open == 0:
 		return "Every turn with a todo list ended with all work done. carryon would have done nothing: it is not worth it here."
+	case all.Stalled == 0 && all.TypedContinue == 0 && all.Standard.Continuations == 0:
+		return fmt.Sprintf("No turn stalled, and nobody typed \"continue\". carryon would have sent nothing in standard mode, and %s in YOLO mode: it is hardly worth it here.", all.YOLO.requests())
 	case all.Stalled == 0 && all.TypedContinue == 0:
 		return fmt.Sprintf("No turn stalled, and nobody typed \"continue\". carryon would have sent %s, mostly where work was done and not ticked off: it is hardly worth it here.", all.Standard.requests())
 	}
@@ -110,10 +132,14 @@ func (r *Report) verdict() string {
 
 // requests says how many requests carryon would have sent, and what they would have cost.
 func (w *Would) requests() string {
-	if w.Tokens == 0 {
-		return numbers.Of(w.Continuations, "request")
+	sent, tokens := numbers.Of(w.Continuations, "request"), w.Estimate.Total()
+	switch {
+	case tokens == 0:
+		return sent
+	case w.Money == nil:
+		return fmt.Sprintf("%s (about %s tokens)", sent, numbers.Grouped(tokens))
 	}
-	return fmt.Sprintf("%s (about %s tokens)", numbers.Of(w.Continuations, "request"), numbers.Grouped(w.Tokens))
+	return fmt.Sprintf("%s (about %s tokens, %s)", sent, numbers.Grouped(tokens), price.Dollars(*w.Money))
 }
 
 // typed says how often the user had to say go on.

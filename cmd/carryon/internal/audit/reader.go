@@ -217,7 +217,8 @@ func isLocal(text string) bool {
 
 func claudeAnswer(message object, c *conversation) {
 	usage := membersOf(message["usage"], "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
-	c.used(usage.number("input_tokens") + usage.number("cache_read_input_tokens") + usage.number("cache_creation_input_tokens") + usage.number("output_tokens"))
+	cached := usage.number("cache_read_input_tokens") + usage.number("cache_creation_input_tokens")
+	c.used(usage.number("input_tokens")+cached+usage.number("output_tokens"), usage.number("output_tokens"), cached)
 	for _, part := range partsOf(message["content"]) {
 		switch part.text("type") {
 		case "text":
@@ -293,7 +294,8 @@ func codexEvent(raw []byte, c *conversation) {
 		c.interrupted()
 	case "token_count":
 		last := membersOf(event["info"], "last_token_usage")["last_token_usage"]
-		c.used(membersOf(last, "total_tokens").number("total_tokens"))
+		usage := membersOf(last, "total_tokens", "output_tokens", "cached_input_tokens")
+		c.used(usage.number("total_tokens"), usage.number("output_tokens"), usage.number("cached_input_tokens"))
 	}
 }
 
@@ -310,7 +312,8 @@ func (qwenReader) line(raw []byte, c *conversation) error {
 		c.message(line.text("uuid"), textIn(parts))
 	case "assistant":
 		c.id(line.text("uuid"))
-		c.used(membersOf(line["usageMetadata"], "totalTokenCount").number("totalTokenCount"))
+		usage := membersOf(line["usageMetadata"], "totalTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "cachedContentTokenCount")
+		c.used(usage.number("totalTokenCount"), usage.number("candidatesTokenCount")+usage.number("thoughtsTokenCount"), usage.number("cachedContentTokenCount"))
 		for _, part := range partsOf(parts) {
 			geminiPart(part, c)
 		}
@@ -384,7 +387,8 @@ func (r *geminiReader) end(c *conversation) {
 	}
 	answer := membersOf(r.last, "content", "toolCalls", "tokens")
 	c.id(r.id)
-	c.used(membersOf(answer["tokens"], "total").number("total"))
+	usage := membersOf(answer["tokens"], "total", "output", "thoughts", "cached")
+	c.used(usage.number("total"), usage.number("output")+usage.number("thoughts"), usage.number("cached"))
 	if text := textIn(answer["content"]); text != "" {
 		c.says(text)
 	}
@@ -431,8 +435,8 @@ func (copilotReader) line(raw []byte, c *conversation) error {
 		}
 		c.result(data.text("toolCallId"), text)
 	case "session.usage_record":
-		usage := membersOf(data["usage"], "inputTokens", "outputTokens")
-		c.used(usage.number("inputTokens") + usage.number("outputTokens"))
+		usage := membersOf(data["usage"], "inputTokens", "outputTokens", "cacheReadTokens")
+		c.used(usage.number("inputTokens")+usage.number("outputTokens"), usage.number("outputTokens"), usage.number("cacheReadTokens"))
 	case "abort":
 		c.interrupted()
 	}

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/carryon-go/carryon/cmd/carryon/internal/price"
 	"github.com/carryon-go/carryon/internal/handback"
+	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -36,8 +38,9 @@ type Counts struct {
 
 // Would is what carryon would have sent: the first continuation of each turn.
 type Would struct {
-	Continuations int `json:"continuations"`
-	Tokens        int `json:"tokens_estimated"` // of their requests, most of them cached
+	Continuations int               `json:"continuations"`
+	Estimate      middleware.Tokens `json:"estimate"`
+	Money         *float64          `json:"money,omitempty"` // for that, in the currency of -price; nil without it
 }
 
 // Skipped are things that were not read.
@@ -173,7 +176,12 @@ func (c *Counts) add(other *Counts) {
 
 func (w *Would) add(other Would) {
 	w.Continuations += other.Continuations
-	w.Tokens += other.Tokens
+	w.Estimate = w.Estimate.Plus(other.Estimate)
+}
+
+// charge says what carryon would have cost.
+func (c *Counts) charge(p *price.Price) {
+	c.Standard.Money, c.YOLO.Money = p.Of(c.Standard.Estimate), p.Of(c.YOLO.Estimate)
 }
 
 // newTurn returns a turn that may be shown.
