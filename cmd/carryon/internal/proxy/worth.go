@@ -150,6 +150,8 @@ type Summary struct {
 	Paused  bool              // the last call was paused by the model
 	NoList  bool              // there were calls with tools, and none had a list
 	Problem error             // why the latest call had no readable list, or nil
+	Why     string            // why the last turn was not continued; "" if it called a tool, or paused
+	NoTools bool              // no call offered tools
 }
 
 // String returns the summary as one line.
@@ -169,7 +171,11 @@ func (s Summary) String() string {
 	if s.Tokens > 0 {
 		parts = append(parts, numbers.Of(s.Tokens, "token")+" added")
 	}
-	return strings.Join(parts, ", ")
+	text := strings.Join(parts, ", ")
+	if s.List.Active > 0 && s.Why != "" {
+		text += "; the last turn was not continued: " + s.Why
+	}
+	return text
 }
 
 // Sentences say what carryon was worth: in this process, in all whose figures are kept
@@ -204,6 +210,8 @@ func (s Summary) noList() string {
 		return "the todo list is empty"
 	case errors.As(s.Problem, &none) && len(none.Lookalikes) > 0:
 		return "no todo list seen (" + adviceOn(none.Lookalikes) + ")"
+	case s.NoTools:
+		return "no todo list seen (no request offered tools)"
 	}
 	return "no todo list seen"
 }
@@ -232,14 +240,20 @@ type lastList struct {
 	problem error // of the latest call in scope
 	empty   bool  // a list without todos was read
 	paused  bool
-	calls   bool // there was a call in scope
+	calls   bool   // there was a call in scope
+	tools   bool   // there was a call with tools
+	why     string // as in Summary
 }
 
 func (l *lastList) take(o *middleware.Outcome) {
-	switch {
-	case o.Reason == continuation.ReasonNoTools:
+	if o.Reason == continuation.ReasonNoTools {
 		return
-	case o.Reason == continuation.ReasonToolCalls && o.List.Todos == 0:
+	}
+	l.tools = true
+	if !isAside(o.Reason) {
+		l.why = whyNot(o.Reason)
+	}
+	if o.Reason == continuation.ReasonToolCalls && o.List.Todos == 0 {
 		return // carryon did not read the list
 	}
 	l.calls, l.paused, l.problem = true, o.Paused != nil, o.List.Err
@@ -251,6 +265,16 @@ func (l *lastList) take(o *middleware.Outcome) {
 	}
 }
 
+// whyNot says why a turn was not continued. It says nothing of a call of a tool or a
+// pause, which the model wanted, and of what a dry run would have sent.
+func whyNot(r continuation.Reason) string {
+	if r == continuation.ReasonToolCalls || r == continuation.ReasonPaused || r.Continues() {
+		return ""
+	}
+	text := r.String()
+	return strings.ToLower(text[:1]) + text[1:]
+}
+
 func (j *journal) summary() Summary {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -260,6 +284,7 @@ func (j *journal) summary() Summary {
 		Calls: c.Calls, WebSockets: c.WebSockets, Encoded: c.Encoded, Handshakes: c.Handshakes,
 		List: j.list.list, Empty: j.list.empty, Paused: j.list.paused, Problem: j.list.problem,
 		NoList: j.list.calls && j.list.list.Todos == 0 && !j.list.empty,
+		Why:    j.list.why, NoTools: c.Calls > 0 && !j.list.tools,
 	}
 	if c.Lists > 0 || c.Continuations > 0 {
 		s.worth = j.own.sentence(j.config)

@@ -157,8 +157,33 @@ func TestSummaryKnowsTheListOfACallThatEndedInAToolCall(t *testing.T) {
 	t.Parallel()
 	var seen lastList
 	seen.take(&middleware.Outcome{Reason: continuation.ReasonToolCalls})
-	assert.Equal(t, lastList{}, seen, "the list was not looked at")
+	assert.Equal(t, lastList{tools: true}, seen, "the list was not looked at")
 	list := continuation.List{Todos: 3, Active: 1, Completed: 2}
 	seen.take(&middleware.Outcome{Reason: continuation.ReasonToolCalls, Turns: 2, List: list})
-	assert.Equal(t, lastList{list: list, calls: true}, seen)
+	assert.Equal(t, lastList{list: list, calls: true, tools: true}, seen)
+}
+
+// The last line says why work was left, whatever side calls follow.
+func TestSummarySaysWhyTheLastTurnWasNotContinued(t *testing.T) {
+	t.Parallel()
+	list := continuation.List{Todos: 3, Active: 2, Completed: 1}
+	for reason, want := range map[continuation.Reason]string{
+		continuation.ReasonAsksUser:    "; the last turn was not continued: the model asked the user something",
+		continuation.ReasonMaxAttempts: "; the last turn was not continued: maximum continuation attempts exceeded",
+		continuation.ReasonHoldout:     "; the last turn was not continued: the session is held out for comparison, and would have been continued",
+		continuation.ReasonPaused:      "",
+		continuation.ReasonSatisfied:   "",
+	} {
+		var seen lastList
+		seen.take(&middleware.Outcome{Reason: reason, List: list})
+		seen.take(&middleware.Outcome{Reason: continuation.ReasonSideCall})
+		seen.take(&middleware.Outcome{Reason: continuation.ReasonNoTools})
+		s := Summary{Requests: 3, List: seen.list, Why: seen.why}
+		assert.Equal(t, "3 requests, 0 continuations, 1 of 3 todos done"+want, s.String())
+		seen.take(&middleware.Outcome{Reason: continuation.ReasonToolCalls})
+		assert.Empty(t, seen.why, "the agent was at work when it ended")
+	}
+	done := Summary{Requests: 1, List: continuation.List{Todos: 1, Completed: 1}, Why: "no active todos found"}
+	assert.Equal(t, "1 request, 0 continuations, 1 of 1 todo done", done.String())
+	assert.Equal(t, "1 request, 0 continuations, no todo list seen (no request offered tools)", Summary{Requests: 1, Calls: 1, NoTools: true}.String())
 }
