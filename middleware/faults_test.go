@@ -94,6 +94,32 @@ func TestStoreThatHangsCostsOneCallItsTimeAndTheOthersNothing(t *testing.T) {
 	})
 }
 
+// clockSetBack is a clock that somebody sets back.
+type clockSetBack struct {
+	*carryontest.Clock
+
+	by time.Duration
+}
+
+func (c *clockSetBack) Now() time.Time { return c.Clock.Now().Add(-c.by) }
+
+// A machine may get its network and the right time at once.
+func TestStoreIsAskedAgainAfterTheClockWasSetBack(t *testing.T) {
+	t.Parallel()
+	clock := &clockSetBack{Clock: carryontest.NewClock()}
+	store := newFaultyStore(0, func() error { return errLost })
+	store.heals = true
+	s := newSetup([]sdkAnswer{says("One:"), says("One:"), calls(edit("c1"))}, middleware.WithRecords(store), middleware.WithClock(clock), onceMore())
+	_, outcome, err := s.answer(inSession(t, "s"))
+	require.NoError(t, err)
+	require.Equal(t, continuation.ReasonStore, outcome.Reason)
+	clock.by = 24 * time.Hour
+	clock.Advance(10 * time.Second)
+	_, outcome, err = s.answer(inSession(t, "s"))
+	require.NoError(t, err)
+	assert.Equal(t, continuation.ReasonToolCalls, outcome.Reason)
+}
+
 // An engine that hangs costs a call one time-out, whichever update it hangs at.
 func TestEngineThatHangsCostsACallItsTimeOnce(t *testing.T) {
 	t.Parallel()

@@ -413,7 +413,10 @@ func (b *breaker) allows(clock Clock) bool {
 		return true
 	}
 	now := clock.Now()
-	return now.UnixNano() >= until && b.until.CompareAndSwap(until, now.Add(breakTime).UnixNano())
+	if left := time.Duration(until - now.UnixNano()); left > 0 && left <= breakTime { // more is left if the clock was set back
+		return false
+	}
+	return b.until.CompareAndSwap(until, now.Add(breakTime).UnixNano())
 }
 
 // open keeps everybody from asking for breakTime. It returns err, marked as known if
