@@ -549,6 +549,12 @@ func (e *Edits) Replace(from, to int, with []byte) {
 	*e = append(*e, edit{from, to, with})
 }
 
+// ReplaceNext replaces the next value in s by with.
+func (e *Edits) ReplaceNext(s *Scanner, with []byte) {
+	raw := s.Raw()
+	e.Replace(s.At()-len(raw), s.At(), with)
+}
+
 // Insert inserts with at an offset. Several insertions at one offset keep their order.
 func (e *Edits) Insert(at int, with []byte) { e.Replace(at, at, with) }
 

@@ -549,8 +549,7 @@ func FuzzEdits(f *testing.F) {
 			case 0:
 				kept.Value = read(&s)
 			case 1:
-				raw := s.Raw()
-				e.Replace(s.At()-len(raw), s.At(), []byte(`"new"`))
+				e.ReplaceNext(&s, []byte(`"new"`))
 				kept.Value = "new"
 			case 2:
 				s.Skip()

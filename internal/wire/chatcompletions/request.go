@@ -404,8 +404,7 @@ func (r *request) withhold(e *rawjson.Edits, body []byte, name string, s *rawjso
 	from := s.KeyAt()
 	switch {
 	case name == "store" && r.stored:
-		raw := s.Raw()
-		e.Replace(s.At()-len(raw), s.At(), []byte("false"))
+		e.ReplaceNext(s, []byte("false"))
 	case name == "prediction", name == "metadata" && r.stored:
 		s.Skip()
 		e.Remove(body, from, s.At())

@@ -480,10 +480,9 @@ func withTokens(own []byte, tokens [][]byte) []byte {
 	var e rawjson.Edits
 	s := rawjson.Over(own)
 	for name := range s.Members() {
-		raw := s.Raw()
 		if name == "content" {
 			e = e[:0] // the last member of a name counts
-			e.Replace(s.At()-len(raw), s.At(), slices.Concat([]byte{'['}, bytes.Join(tokens, []byte{','}), []byte{']'}))
+			e.ReplaceNext(&s, slices.Concat([]byte{'['}, bytes.Join(tokens, []byte{','}), []byte{']'}))
 		}
 	}
 	return e.Apply(own)

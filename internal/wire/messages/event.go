@@ -118,10 +118,9 @@ func setMember(object []byte, name string, value []byte) []byte {
 	var e rawjson.Edits
 	s := rawjson.Over(object)
 	for key := range s.Members() {
-		own := s.Raw()
 		if key == name {
 			e = e[:0]
-			e.Replace(s.At()-len(own), s.At(), value)
+			e.ReplaceNext(&s, value)
 		}
 	}
 	if len(e) == 0 {

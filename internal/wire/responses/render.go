@@ -137,12 +137,12 @@ func (r *eventEdit) member(name string, s *rawjson.Scanner) {
 		r.edits.Remove(r.entry.event.Data(), from, s.At())
 	case name == "sequence_number":
 		r.numbered = true
-		replaceNext(&r.edits, s, r.writer.number())
+		r.edits.ReplaceNext(s, r.writer.number())
 	case it == nil:
 	case name == "output_index" && it.shown.index != it.index:
-		replaceNext(&r.edits, s, strconv.AppendInt(nil, int64(it.shown.index), 10))
+		r.edits.ReplaceNext(s, strconv.AppendInt(nil, int64(it.shown.index), 10))
 	case name == "item_id" && it.shown.id != it.id:
-		replaceNext(&r.edits, s, rawjson.Quote(it.shown.id))
+		r.edits.ReplaceNext(s, rawjson.Quote(it.shown.id))
 	case name == "item":
 		it.edit(&r.edits, s)
 	case x != nil && x.changed() && name == "part":
@@ -152,18 +152,12 @@ func (r *eventEdit) member(name string, s *rawjson.Scanner) {
 	}
 }
 
-// replaceNext replaces the next value in s.
-func replaceNext(e *rawjson.Edits, s *rawjson.Scanner, with []byte) {
-	raw := s.Raw()
-	e.Replace(s.At()-len(raw), s.At(), with)
-}
-
 // edit edits the next item in s: its id, and the texts of a message.
 func (it *item) edit(e *rawjson.Edits, s *rawjson.Scanner) {
 	for name := range s.Members() {
 		switch {
 		case name == "id" && it.shown.id != it.id:
-			replaceNext(e, s, rawjson.Quote(it.shown.id))
+			e.ReplaceNext(s, rawjson.Quote(it.shown.id))
 		case name == "content" && it.kind == message:
 			for i := range s.Elements() {
 				if x := it.shown.textAt(i); x != nil && x.changed() {
@@ -188,7 +182,7 @@ func (x *text) editMember(name string, e *rawjson.Edits, s *rawjson.Scanner) {
 		raw := s.Raw()
 		e.Replace(s.At()-len(raw), s.At(), rawjson.Quote(x.final(rawjson.TextOf(raw))))
 	case "logprobs":
-		replaceNext(e, s, []byte("[]"))
+		e.ReplaceNext(s, []byte("[]"))
 	}
 }
 

@@ -178,16 +178,15 @@ func (n *responseEnd) write(w *eventWriter, last []byte) sse.Event {
 		from := s.KeyAt()
 		switch name {
 		case "response":
-			raw := s.Raw()
-			e.Replace(s.At()-len(raw), s.At(), response)
+			e.ReplaceNext(&s, response)
 		case "sequence_number":
-			raw := s.Raw()
 			numbered = true
 			if w.sequence == none {
+				s.Skip()
 				e.Remove(n.event, from, s.At())
 				break
 			}
-			e.Replace(s.At()-len(raw), s.At(), w.number())
+			e.ReplaceNext(&s, w.number())
 		}
 	}
 	if !numbered && w.sequence != none {
@@ -221,8 +220,7 @@ func replaceMembers(object []byte, with map[string][]byte, order []string) []byt
 	for name := range s.Members() {
 		empty = false
 		if value := with[name]; value != nil {
-			raw := s.Raw()
-			e.Replace(s.At()-len(raw), s.At(), value)
+			e.ReplaceNext(&s, value)
 			done[name] = true
 		}
 	}
