@@ -115,8 +115,7 @@ func eventOf(whole bool, body string) sse.Event {
 	if whole {
 		return sse.Document([]byte(body), false)
 	}
-	head := sse.AppendHead(nil, "")
-	e := sse.New(append(head, body...), len(head), sse.Object)
+	e := sse.Written("", []byte(body), sse.Object)
 	e.Written = false
 	return e
 }

@@ -19,8 +19,7 @@ func (d *dialect) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit)
 		return appendError(dst, e)
 	}
 	if edit.Part == adapter.AnswerEnd && d.hasDone {
-		head := sse.AppendHead(nil, "")
-		return append(dst, sse.New(append(head, doneMark...), len(head), sse.Text))
+		return append(dst, sse.Written("", []byte(doneMark), sse.Text))
 	}
 	w := writer{dialect: d, edit: edit, text: edit.Text, finish: edit.FinishOr("stop")}
 	json := []byte("{}") // the model sent no chunk for it
@@ -31,7 +30,7 @@ func (d *dialect) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit)
 	}
 	w.out = make([]byte, 0, len(e.Raw)+len(w.text)+128)
 	if d.document == nil {
-		w.out = sse.AppendHead(w.out, "")
+		w.out = append(w.out, sse.DataStart...)
 	}
 	from := len(w.out)
 	w.object(json, w.chunkMember, chunkNames[:]...)
@@ -50,8 +49,7 @@ func appendError(dst []sse.Event, e *sse.Event) []sse.Event {
 	if !isReport && rawjson.IsNull(rawjson.Member(e.Data(), "error")) {
 		return dst
 	}
-	head := sse.AppendHead(nil, string(e.Name()))
-	return append(dst, sse.New(append(head, e.Data()...), len(head), sse.Object))
+	return append(dst, sse.Written(string(e.Name()), e.Data(), sse.Object))
 }
 
 // chunkNames are the members that writer adds to a chunk if they are missing.
@@ -77,7 +75,7 @@ func (d *dialect) AppendHeartbeat(dst []sse.Event) []sse.Event {
 	if d.lastCall != adapter.NoIndex {
 		return dst
 	}
-	w := writer{dialect: d, edit: &adapter.Edit{Continuation: true}, out: sse.AppendHead(nil, "")}
+	w := writer{dialect: d, edit: &adapter.Edit{Continuation: true}, out: []byte(sse.DataStart)}
 	from := len(w.out)
 	w.object([]byte("{}"), func(name string, _ []byte) {
 		if name == "choices" {

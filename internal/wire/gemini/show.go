@@ -161,7 +161,7 @@ func (s *show) appendError(dst []sse.Event, e *sse.Event) []sse.Event {
 	if c == nil || rawjson.IsNull(c.failure) {
 		return dst
 	}
-	return append(dst, newEvent(c.outer))
+	return append(dst, sse.Written("", c.outer, sse.Object))
 }
 
 // flush shows the chunk that waits.
@@ -172,7 +172,7 @@ func (s *show) flush(dst []sse.Event) []sse.Event {
 	if len(s.held.parts) == 0 {
 		s.held.parts = [][]byte{[]byte(emptyText)}
 	}
-	dst = append(dst, newEvent(s.data(s.held)))
+	dst = append(dst, sse.Written("", s.data(s.held), sse.Object))
 	s.held = nil
 	return dst
 }
@@ -225,12 +225,6 @@ func (c *shownChunk) changedCandidate(source *chunk, more ...change) []byte {
 
 // inList returns a list of the elements, which are separated by commas.
 func inList(elements []byte) []byte { return slices.Concat([]byte{'['}, elements, []byte{']'}) }
-
-// newEvent returns an event to show.
-func newEvent(data []byte) sse.Event {
-	head := sse.AppendHead(make([]byte, 0, len(data)+len("data: \n\n")), "")
-	return sse.New(append(head, data...), len(head), sse.Object)
-}
 
 // partWriter writes the parts of a chunk that are shown.
 type partWriter struct {

@@ -107,7 +107,7 @@ func (s *blocks) appendFirst(dst []sse.Event, ev *event, edit *adapter.Edit) []s
 		s.move(ev, edit)
 	case blockDelta, blockStop:
 	default:
-		return append(dst, newEvent(ev.kind, ev.data))
+		return append(dst, sse.Written(ev.kind, ev.data, sse.Object))
 	}
 	index := s.firstIndex(ev.index)
 	if index == leftOut {
@@ -297,5 +297,5 @@ func stopOf(index int) sse.Event { return numbered(blockStop, []byte(stopData), 
 
 // numbered returns the event of a block with an index.
 func numbered(kind string, data []byte, index int) sse.Event {
-	return newEvent(kind, setMember(data, "index", strconv.AppendInt(nil, int64(index), 10)))
+	return sse.Written(kind, setMember(data, "index", strconv.AppendInt(nil, int64(index), 10)), sse.Object)
 }

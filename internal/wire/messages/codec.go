@@ -44,7 +44,7 @@ func (c *codec) Clone(e *sse.Event) sse.Event { return e.Clone() }
 
 // AppendHeartbeat implements [adapter.Heartbeat].
 func (c *codec) AppendHeartbeat(dst []sse.Event) []sse.Event {
-	return append(dst, newEvent(ping, []byte(`{"type":"ping"}`)))
+	return append(dst, sse.Written(ping, []byte(`{"type":"ping"}`), sse.Object))
 }
 
 // AppendShown implements [adapter.Dialect]. An event keeps the bytes of
@@ -77,7 +77,7 @@ func appendError(dst []sse.Event, ev *event) []sse.Event {
 	if ev.kind != failure || rawjson.Member(ev.data, "error") == nil {
 		return dst
 	}
-	return append(dst, newEvent(failure, ev.data))
+	return append(dst, sse.Written(failure, ev.data, sse.Object))
 }
 
 // appendLater shows an event of a later turn.
@@ -207,5 +207,6 @@ func (n *answerEnd) appendTo(dst []sse.Event, container []byte) []sse.Event {
 		usage = []byte(`{"output_tokens":0}`)
 	}
 	whole = setMember(setMember(whole, "delta", delta), "usage", usage)
-	return append(dst, newEvent(messageDelta, whole), newEvent(messageStop, []byte(`{"type":"message_stop"}`)))
+	return append(dst, sse.Written(messageDelta, whole, sse.Object),
+		sse.Written(messageStop, []byte(`{"type":"message_stop"}`), sse.Object))
 }

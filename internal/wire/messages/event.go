@@ -101,12 +101,6 @@ func wordOf(raw []byte) string {
 // textIn returns the text of a member.
 func textIn(raw []byte, member string) string { return rawjson.TextOf(rawjson.Member(raw, member)) }
 
-// newEvent returns an event to show, with its name.
-func newEvent(kind string, data []byte) sse.Event {
-	head := sse.AppendHead(make([]byte, 0, len(data)+len(kind)+len("event: \ndata: \n\n")), kind)
-	return sse.New(append(head, data...), len(head), sse.Object)
-}
-
 // rawValue is JSON that is encoded unchanged.
 type rawValue = json.RawMessage
 

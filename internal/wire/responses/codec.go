@@ -300,8 +300,7 @@ func (c *codec) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) [
 		out.flush(true)
 		out.write(a.end.write(&out.writer, rawjson.Member(a.end.event, "response")))
 		if a.hasDone {
-			head := sse.AppendHead(nil, "")
-			out.write(sse.New(append(head, doneMark...), len(head), sse.Text))
+			out.write(sse.Written("", []byte(doneMark), sse.Text))
 		}
 	}
 	out.flush(false)

@@ -17,7 +17,7 @@ func held(t *testing.T, c wire.Codec, data ...string) string {
 	t.Helper()
 	var b strings.Builder
 	for _, d := range data {
-		e := sse.New([]byte("data: "+d), len("data: "), sse.Object)
+		e := sse.Written("", []byte(d), sse.Object)
 		e.Written = false
 		c.Read(&e, reader{})
 		c.(wire.Holder).Hold(e)

@@ -81,9 +81,7 @@ func (w *eventWriter) event(kind string, data []byte) sse.Event {
 	if !w.named {
 		kind = ""
 	}
-	head := sse.AppendHead(make([]byte, 0, len(kind)+len(data)+24), kind)
-	from := len(head)
-	return sse.New(append(head, data...), from, sse.Object)
+	return sse.Written(kind, data, sse.Object)
 }
 
 // render edits an event for the joined answer: its number, and the index and the id

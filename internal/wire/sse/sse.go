@@ -133,7 +133,7 @@ const blanks = " \t"
 type Event struct {
 	Raw     []byte // its lines, with their ends
 	Kind    Kind
-	Written bool // made by [New], not read
+	Written bool // made by carryon, not read
 	Owned   bool // nothing else will use its memory
 
 	from, to int    // where the data stands in Raw
@@ -195,13 +195,18 @@ func (e *Event) Keep(part []byte) []byte {
 	return slices.Clone(part)
 }
 
-// AppendHead appends the beginning of an event, up to its data: the event
-// field, unless the name is empty, and the start of the data line.
-func AppendHead(dst []byte, name string) []byte {
+// DataStart is how a data line begins in an event that carryon wrote.
+const DataStart = "data: "
+
+// Written returns an event with a copy of the data. It has no event field if the
+// name is empty.
+func Written(name string, data []byte, kind Kind) Event {
+	raw := make([]byte, 0, len("event: \n")+len(name)+len(DataStart)+len(data)+len("\n\n"))
 	if name != "" {
-		dst = append(append(append(dst, "event: "...), name...), '\n')
+		raw = append(append(append(raw, "event: "...), name...), '\n')
 	}
-	return append(dst, "data: "...)
+	raw = append(raw, DataStart...)
+	return New(append(raw, data...), len(raw), kind)
 }
 
 // New returns the event with the lines in raw, up to the end of its data. The

@@ -235,8 +235,7 @@ func TestEventsThatOwnTheirBytes(t *testing.T) {
 func TestWrittenEvents(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"": "data: {\"a\":1}\n\n", "x": "event: x\ndata: {\"a\":1}\n\n"} {
-		head := sse.AppendHead(nil, name)
-		e := sse.New(append(head, `{"a":1}`...), len(head), sse.Object)
+		e := sse.Written(name, []byte(`{"a":1}`), sse.Object)
 		assert.Equal(t, want, string(e.Raw))
 		assert.Equal(t, `{"a":1}`, string(e.Data()))
 		assert.Equal(t, name, string(e.Name()))
