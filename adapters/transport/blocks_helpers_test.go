@@ -107,8 +107,7 @@ func (c *blockCodec) EndTurn(keep bool) {
 
 // AppendHeartbeat shows an event that readers of this protocol pass over.
 func (c *blockCodec) AppendHeartbeat(dst []sse.Event) []sse.Event {
-	head := sse.AppendHead(nil, "ping")
-	return append(dst, sse.New(append(head, "{}"...), len(head), sse.Object))
+	return append(dst, sse.Written("ping", []byte("{}"), sse.Object))
 }
 
 func (c *blockCodec) Clone(e *sse.Event) sse.Event { return e.Clone() }
@@ -228,6 +227,5 @@ func (c *blockCodec) close(dst []sse.Event) []sse.Event {
 }
 
 func block(name, data string) sse.Event {
-	head := sse.AppendHead(nil, name)
-	return sse.New(append(head, data...), len(head), sse.Object)
+	return sse.Written(name, []byte(data), sse.Object)
 }
