@@ -60,6 +60,7 @@ var asking = []string{
 	"The page has a captcha; please create the account by hand and give me the token.",
 	"Two points are open that only you can decide: the price and the length of the trial.",
 	"Look it over, let me know and I'll start.",
+	"The server is up again. Go ahead and try to log in; I'll watch the log.",
 	"Bitte starte das Gerät neu und gib kurz Bescheid, dann prüfe ich die Verbindung.",
 	"Sobald die Datei da ist, sag „fertig\" – dann lese ich sie ein.",
 	"Schick mir die Ausgabe von `ip a`, dann kann ich weitermachen.",
@@ -522,6 +523,7 @@ var asking = []string{
 
 // announcing are ends that announce a step, or break off.
 var announcing = []string{
+	"The tests pass. I'll go ahead and run the linter.",
 	"Hm, does `fsync` happen before the rename? Checking.",
 	"I'll add the form, and the tests after that.",
 	"The form is ready. Now I will style it.",
