@@ -116,7 +116,7 @@ func (w *walker) remarkAsks(buf *[maxParagraph]byte, remark kinds) bool {
 }
 
 // AnswersOnly reports whether a message of the user can only be an answer, or a word to
-// go on: it is short, and has no question mark.
+// go on: it is short, and no question.
 func AnswersOnly(message string) bool {
 	message = strings.TrimSpace(message)
 	if len(message) > maxAnswer*utf8.UTFMax || utf8.RuneCountInString(message) > maxAnswer {
@@ -129,7 +129,8 @@ func AnswersOnly(message string) bool {
 		}
 		before = r
 	}
-	return true
+	var room [maxAnswer * utf8.UTFMax]byte
+	return !asksWithoutMark(append(room[:0], message...))
 }
 
 // isQuestionMark reports whether r is a question mark of some script, whatever stands

@@ -1195,13 +1195,13 @@ func TestEnds(t *testing.T) {
 func TestAnswersOnly(t *testing.T) {
 	t.Parallel()
 	for _, message := range []string{
-		"yes", "continue", "  B please\n", "", "go on", "да, продолжай", "好的，继续", "the second; then the third",
+		"继续吧", "続けて", "계속해", "yes", "continue", "  B please\n", "", "go on", "да, продолжай", "好的，继续", "the second; then the third",
 		strings.Repeat("я", 60), "\n" + strings.Repeat("好", 60) + "\n",
 	} {
 		assert.True(t, handback.AnswersOnly(message), message)
 	}
 	for _, message := range []string{
-		"what is the difference?", "why？", "لماذا؟", "ինչո՞ւ", "γιατί;", "γιατί\u037e", "ለምን፧", "why⸮", "what ‽", "¿por qué",
+		"这样可以吗", "次は何ですか。", "다음은 뭘 할까요", "อันไหน", "what is the difference?", "why？", "لماذا؟", "ինչո՞ւ", "γιατί;", "γιατί\u037e", "ለምን፧", "why⸮", "what ‽", "¿por qué",
 		strings.Repeat("я", 61), strings.Repeat("a", 1<<20),
 	} {
 		assert.False(t, handback.AnswersOnly(message), "%.40s", message)
