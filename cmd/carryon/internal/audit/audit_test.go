@@ -173,19 +173,45 @@ func TestBrokenTranscripts(t *testing.T) {
 	}
 }
 
+// claudeLine returns a line of a transcript of Claude Code.
+func claudeLine(kind, content string) string {
+	return `{"type":"` + kind + `","sessionId":"s","message":{"content":[` + content + `],"stop_reason":"end_turn"}}` + "\n"
+}
+
 // Claude Code puts reminders beside what the user types.
 func TestContinueBesideAReminder(t *testing.T) {
 	t.Parallel()
-	line := func(kind, content string) string {
-		return `{"type":"` + kind + `","sessionId":"s","message":{"content":[` + content + `],"stop_reason":"end_turn"}}` + "\n"
-	}
-	report := run(t, "", write(t, "a.jsonl", line("user", `{"type":"text","text":"Build it."}`)+
-		line("assistant", `{"type":"tool_use","id":"t","name":"TodoWrite","input":{"todos":[{"content":"a","status":"pending"}]}}`)+
-		line("user", `{"type":"tool_result","tool_use_id":"t","content":"ok"}`)+line("assistant", `{"type":"text","text":"Next, I write a."}`)+
-		line("user", `{"type":"text","text":"<system-reminder>\nToday is Friday.\n</system-reminder>"},{"type":"text","text":"continue"}`)))
+	report := run(t, "", write(t, "a.jsonl", claudeLine("user", `{"type":"text","text":"Build it."}`)+
+		claudeLine("assistant", `{"type":"tool_use","id":"t","name":"TodoWrite","input":{"todos":[{"content":"a","status":"pending"}]}}`)+
+		claudeLine("user", `{"type":"tool_result","tool_use_id":"t","content":"ok"}`)+claudeLine("assistant", `{"type":"text","text":"Next, I write a."}`)+
+		claudeLine("user", `{"type":"text","text":"<system-reminder>\nToday is Friday.\n</system-reminder>"},{"type":"text","text":"continue"}`)))
 	assert.Equal(t, 1, report.All.TypedContinue)
 	require.Len(t, report.Turns, 1)
 	assert.Equal(t, "continue", report.Turns[0].Said)
+}
+
+// A report that comes while the model works is an attachment, and was no more than its text in older versions.
+func TestReportInAnAttachment(t *testing.T) {
+	t.Parallel()
+	transcript := func(attachment string) string {
+		return claudeLine("user", `{"type":"text","text":"Build it."}`) +
+			claudeLine("assistant", `{"type":"tool_use","id":"t","name":"TodoWrite","input":{"todos":[{"content":"a","status":"pending"}]}}`) +
+			claudeLine("user", `{"type":"tool_result","tool_use_id":"t","content":"ok"}`) +
+			claudeLine("assistant", `{"type":"tool_use","id":"u","name":"Agent","input":{}}`) +
+			claudeLine("user", `{"type":"tool_result","tool_use_id":"u","content":"Async agent launched successfully.\nagentId: a1"}`) +
+			attachment + claudeLine("assistant", `{"type":"text","text":"Next, I write a."}`)
+	}
+	const report = `<task-notification>\n<task-id>a1</task-id>\n<status>completed</status>\n</task-notification>`
+	for attachment, waits := range map[string]int{
+		"": 1,
+		`{"type":"attachment","sessionId":"s","attachment":{"type":"queued_command","prompt":"and a test","commandMode":"prompt"}}` + "\n":                1,
+		`{"type":"attachment","sessionId":"s","attachment":{"type":"queued_command","prompt":"` + report + `","commandMode":"task-notification"}}` + "\n": 0,
+		`{"type":"attachment","sessionId":"s","attachment":{"type":"queued_command"},"rendered":[{"content":"` + report + `"}]}` + "\n":                   0,
+	} {
+		report := run(t, "", write(t, "a.jsonl", transcript(attachment)))
+		assert.Equal(t, waits, report.All.Waits, attachment)
+		assert.Equal(t, 1-waits, report.All.Stalled, attachment)
+	}
 }
 
 // A text cannot act on the terminal, nor forge lines.

@@ -151,7 +151,7 @@ type claudeReader struct{}
 func (claudeReader) end(*conversation) {}
 
 func (claudeReader) line(raw []byte, c *conversation) error {
-	line := membersOf(raw, "type", "message", "isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage", "rendered", "uuid")
+	line := membersOf(raw, "type", "message", "isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage", "rendered", "attachment", "uuid")
 	switch {
 	case line == nil:
 		return errUnknown
@@ -169,8 +169,12 @@ func (claudeReader) line(raw []byte, c *conversation) error {
 		c.id(line.text("uuid"))
 		claudeAnswer(membersOf(line["message"], "content", "stop_reason", "usage"), c)
 	case "attachment":
-		for _, rendered := range rawjson.Elements(line["rendered"]) {
-			c.note(textIn(membersOf(rendered, "content")["content"]))
+		rendered := rawjson.Elements(line["rendered"])
+		for _, text := range rendered {
+			c.note(textIn(membersOf(text, "content")["content"]))
+		}
+		if len(rendered) == 0 { // of an older version
+			c.note(textIn(membersOf(line["attachment"], "prompt")["prompt"]))
 		}
 	case "":
 		return errUnknown
