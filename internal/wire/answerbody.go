@@ -256,7 +256,7 @@ func (b *AnswerBody) released() []byte {
 // one that carryon wrote, which has its own: the blank line behind it that belongs to
 // an event that was not shown is left out.
 func (b *AnswerBody) frame(e *sse.Event) []byte {
-	if b.seam.wrote() && !e.Written && isBlank(e) {
+	if b.seam.wrote() && !e.Written && e.IsBlank() {
 		b.seam &^= seamWrote
 		return nil
 	}
@@ -439,7 +439,7 @@ func (s *Source) Recv() (sse.Event, error) {
 				return e, err
 			}
 		}
-		if !s.continuation || !isBlank(&e) || skipped == maxBlank {
+		if !s.continuation || !e.IsBlank() || skipped == maxBlank {
 			return e, nil
 		}
 	}
@@ -451,7 +451,7 @@ func (s *Source) TryRecv() (sse.Event, bool) {
 	for !s.closed.Load() {
 		e, ok := s.reader.TryNext()
 		s.learnLineEnd(e.Raw)
-		if !ok || !s.continuation || !isBlank(&e) {
+		if !ok || !s.continuation || !e.IsBlank() {
 			return e, ok
 		}
 	}
@@ -472,11 +472,6 @@ func (s *Source) learnLineEnd(lines []byte) {
 // maxBlank is how many blank lines are left out at a time. The receiver must
 // check from time to time whether the call has ended.
 const maxBlank = 1000
-
-// isBlank reports whether the event is a blank line.
-func isBlank(e *sse.Event) bool {
-	return e.Kind == sse.NonData && (e.Raw[0] == '\n' || e.Raw[0] == '\r')
-}
 
 // Close closes the body, which ends a Recv that is running.
 func (s *Source) Close() error {

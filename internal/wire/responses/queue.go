@@ -1,7 +1,6 @@
 package responses
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/carryon-go/carryon/internal/wire/sse"
@@ -186,7 +185,7 @@ func (o *output) flush(all bool) {
 // emit shows an event.
 func (o *output) emit(e *entry) {
 	it := e.item
-	if it == nil && o.blank && isBlank(&e.event) {
+	if it == nil && o.blank && e.event.IsBlank() {
 		return // an event that carryon writes ends with a blank line of its own
 	}
 	if it != nil {
@@ -262,8 +261,4 @@ func (o *output) lastShown() *item {
 		}
 	}
 	return o.items.last
-}
-
-func isBlank(e *sse.Event) bool {
-	return e.Kind == sse.NonData && len(bytes.Trim(e.Raw, "\r\n")) == 0
 }

@@ -159,6 +159,9 @@ func (e *Event) Data() []byte {
 	return e.Raw[e.from:e.to]
 }
 
+// IsBlank reports whether the event is a blank line.
+func (e *Event) IsBlank() bool { return e.Kind == NonData && len(bytes.Trim(e.Raw, "\r\n")) == 0 }
+
 // Name returns the value of the last event field, or nothing.
 func (e *Event) Name() (name []byte) {
 	lines := e.Raw
