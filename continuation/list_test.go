@@ -45,8 +45,8 @@ func TestEvaluateReportsTheList(t *testing.T) {
 			"no list: note_work looks like a todo tool and is not known: name it with todo.WithToolNames",
 		},
 		"unreadable": {
-			nil, &todo.UnreadableError{Tool: "todo_write", Err: &todo.ArgumentsError{Item: 1, Problem: "content is blank", Remedy: "send one"}},
-			continuation.ReasonListUnreadable, "the list of todo_write could not be read: item 1: content is blank; send one",
+			nil, &todo.UnreadableError{Tool: "todo_write", Err: &todo.ArgumentsError{Item: 1, Problem: "content is missing or blank", Remedy: "send one"}},
+			continuation.ReasonListUnreadable, "the list of todo_write could not be read: item 1: content is missing or blank; send one",
 		},
 		"no session": {
 			nil, todo.ErrNoSession, continuation.ReasonNoSession, "no session: name the conversation with continuation.WithSession, " +

@@ -78,7 +78,7 @@ func (e *UnreadableError) Unwrap() error { return e.Err }
 type ArgumentsError struct {
 	// Item is the position of the invalid item, counted from 1; 0 means the whole list.
 	Item int
-	// Problem says what is wrong, for example "content is blank".
+	// Problem says what is wrong, for example "content is missing or blank".
 	Problem string
 	// Remedy says what to send instead.
 	Remedy string

@@ -55,7 +55,7 @@ func ExampleMemory_Handle() {
 	// Output:
 	// Todo list saved: 1 todo, 1 left to do.
 	// [{"id":"1","content":"Fix the bug","status":"in_progress"}]
-	// Error: item 1: content is blank; send what has to be done as a string that is not blank. The todo list was not changed.
+	// Error: item 1: content is missing or blank; send what has to be done as a string that is not blank. The todo list was not changed.
 	// [{"id":"1","content":"Fix the bug","status":"in_progress"}]
 	// one of the program's own tools: search
 }

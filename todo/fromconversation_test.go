@@ -217,7 +217,7 @@ func TestWhatThereIsInPlaceOfAList(t *testing.T) {
 			call("todo_write", `{"merge":true,"todos":[{"id":"7","status":"done"}]}`, "ok"),
 		},
 		// Older lists would be a guess.
-		"the list of todo_write could not be read: item 2: content is blank": {
+		"the list of todo_write could not be read: item 2: content is missing or blank": {
 			call("todo_write", `{"todos":["a",{"content":" "}]}`, "ok"), write("old"),
 		},
 		"the list of todo_write could not be read: item 1: status is an object": {

@@ -181,7 +181,7 @@ func TestMemoryRefusesAndKeepsTheListBefore(t *testing.T) {
 		item int
 		want string
 	}{
-		"blank":    {listOf("a", " \n"), 2, "todo: item 2: content is blank; send what has to be done as a string that is not blank"},
+		"blank":    {listOf("a", " \n"), 2, "todo: item 2: content is missing or blank; send what has to be done as a string that is not blank"},
 		"too many": {listOf("a", "b", "c", "d"), 0, "todo: the list has 4 todos; send at most 3"},
 		"too long": {listOf("four", "fiver"), 2, "todo: item 2: content has 5 bytes; send at most 4"},
 		"grows too long": {

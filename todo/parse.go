@@ -413,7 +413,7 @@ func normalize(list []Todo) error {
 		t.ID, t.Content, t.Priority = clean(t.ID), clean(t.Content), clean(t.Priority)
 		t.Owner, t.BlockedBy = clean(t.Owner), joinBlockers("", clean(t.BlockedBy))
 		if t.Content == "" {
-			return refuse(i+1, "content is blank", sendContent)
+			return refuse(i+1, "content is missing or blank", sendContent)
 		}
 		t.Status, _ = ParseStatus(string(t.Status))
 	}
@@ -513,7 +513,7 @@ func checkTargets(list, changes []Todo) error {
 	}
 	for i, change := range changes {
 		if change.Content == "" && (change.ID == "" || !known[change.ID]) {
-			return refuse(i+1, "the list has no todo of this id, and content is blank", sendContent)
+			return refuse(i+1, "the list has no todo of this id, and content is missing or blank", sendContent)
 		}
 		known[change.ID] = true
 	}

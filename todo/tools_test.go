@@ -43,7 +43,7 @@ func TestHandleErrorsAreForTheModel(t *testing.T) {
 	require.NoError(t, memory.Write(t.Context(), listOf("kept")))
 	for arguments, want := range map[string]string{
 		``:              `Error: the arguments are empty; send the whole list as {"todos":[{"id":"1","content":"what has to be done","status":"pending"}]}. The todo list was not changed.`,
-		`["a",""]`:      `Error: item 2: content is blank; send what has to be done as a string that is not blank. The todo list was not changed.`,
+		`["a",""]`:      `Error: item 2: content is missing or blank; send what has to be done as a string that is not blank. The todo list was not changed.`,
 		`["a","b","c"]`: `Error: the list has 3 todos; send at most 2. The todo list was not changed.`,
 	} {
 		out, ok := memory.Handle(t.Context(), "todo_write", arguments)
@@ -77,10 +77,10 @@ func TestHandleMerge(t *testing.T) {
 		},
 		{
 			`{"merge":true,"todos":[{"id":"2","content":"better"},{"id":"7","status":"done"}]}`,
-			"Error: item 2: the list has no todo of this id, and content is blank; " +
+			"Error: item 2: the list has no todo of this id, and content is missing or blank; " +
 				"send what has to be done as a string that is not blank. The todo list was not changed.",
 		},
-		{`{"merge":true,"todos":[{"status":"done"}]}`, "Error: item 1: the list has no todo of this id, and content is blank; " +
+		{`{"merge":true,"todos":[{"status":"done"}]}`, "Error: item 1: the list has no todo of this id, and content is missing or blank; " +
 			"send what has to be done as a string that is not blank. The todo list was not changed."},
 		{`{"merge":true,"todos":["fourth"]}`, "Error: the list has 4 todos; send at most 3. The todo list was not changed."},
 		{`{"merge":true,"todos":["1","2","3","4"]}`, "Error: the list has 4 todos; send at most 3. The todo list was not changed."},

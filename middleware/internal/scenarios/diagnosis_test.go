@@ -76,7 +76,7 @@ func setUps() []setUp {
 			name: "the items have members of their own", todos: conversation(),
 			request: written("todo_write", `{"todos":[{"label":"Write the parser","status":"pending"}]}`, saved),
 			code:    "list_unreadable",
-			text: "The todo list could not be read: todo_write: item 1: content is blank; " +
+			text: "The todo list could not be read: todo_write: item 1: content is missing or blank; " +
 				"send what has to be done as a string that is not blank",
 		},
 		{

@@ -206,7 +206,7 @@ func TestListInMemoryWithItsTools(t *testing.T) {
 		assert.Equal(t, []string{
 			"Todo list saved: 2 todos, 2 left to do.\n" +
 				`[{"id":"1","content":"Write it","status":"in_progress"},{"id":"2","content":"Test it","status":"pending"}]`,
-			"Error: item 1: content is blank; send what has to be done as a string that is not blank. The todo list was not changed.",
+			"Error: item 1: content is missing or blank; send what has to be done as a string that is not blank. The todo list was not changed.",
 			"Todo list saved: 2 todos, 0 left to do.\n" +
 				`[{"id":"1","content":"Write it","status":"completed"},{"id":"2","content":"Test it","status":"completed"}]`,
 		}, results)
