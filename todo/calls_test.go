@@ -261,7 +261,7 @@ func TestListInScriptsThatCannotBeRead(t *testing.T) {
 		"its script computes the list":                                   {called("exec", "await tools.update_plan({plan: f()})", completed), script("old", completed)},
 		"its script failed":                                              {script("new", broken)},
 		"two scripts that ran at the same time wrote it":                 {wait("3", completed), script("new", completed), script("old", runs)},
-		"item 1: content is missing or blank":                                       {script("", completed), script("old", completed)},
+		"item 1: content is missing or blank":                            {script("", completed), script("old", completed)},
 		"it is kept in more calls than carryon reads":                    append(slices.Repeat([]todo.Call{called("TaskUpdate", `{"taskId":"1","status":"pending"}`, "Updated task #1")}, 1001), script("old", completed)),
 		"the arguments have no array of todos":                           {called("exec", "await tools.update_plan({})", completed)},
 		"its script may call it under another name":                      {called("exec", "await tools['update_' + 'plan']({plan: []})", completed), script("old", completed)},
@@ -371,7 +371,7 @@ func TestListInSQLThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for want, newest := range map[string]todo.Call{
 		"one of its SQL statements is of a kind that carryon does not read": sql(t, "UPDATE todos SET status = lower('DONE')", "2 row(s) updated."),
-		"content is missing or blank": sql(t, "UPDATE todos SET title = '' WHERE id = 'first'", "1 row(s) updated."),
+		"content is missing or blank":                                       sql(t, "UPDATE todos SET title = '' WHERE id = 'first'", "1 row(s) updated."),
 	} {
 		got, _, err := locate(append([]todo.Call{newest}, sqlHistory(t)...))
 		require.ErrorContains(t, err, "the list of sql could not be read: ")
