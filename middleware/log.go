@@ -147,12 +147,12 @@ func handsBack(r continuation.Reason) bool {
 
 func (l *eventLog) started(ctx context.Context, e ContinuationStarted) {
 	l.write(ctx, slog.LevelInfo, "carryon: continuation started",
-		e.TurnID, slog.Bool("asks", e.Asks), slog.String("todo_id", e.Todo.ID), l.contentAttr("prompt", e.Prompt))
+		e.TurnID, slog.Bool("closing_question", e.Asks), slog.String("todo_id", e.Todo.ID), l.contentAttr("prompt", e.Prompt))
 }
 
 func (l *eventLog) continuationEnded(ctx context.Context, e ContinuationEnded) {
 	l.write(ctx, slog.LevelDebug, "carryon: continuation ended", e.TurnID,
-		slog.Bool("asked", e.Asked), slog.String("result", string(e.Result)),
+		slog.Bool("closing_question", e.Asked), slog.String("result", string(e.Result)),
 		slog.Int("tool_calls", e.ToolCalls), slog.Int("tokens", e.Usage.Tokens()), l.errorAttr(e.Err))
 }
 
