@@ -239,13 +239,7 @@ func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Ev
 		case ev.Reason == continuation.ReasonTodosNeeded:
 			return s
 		case ev.Continue && claims:
-			var next continuation.State
-			next, d.effect = session.Judge(s, ev.State)
-			next = session.Claim(d.afterLeave(next), token, in.Now, in.Limits.ClaimLife)
-			if ev.Asks {
-				next = session.Ask(next)
-			}
-			return next
+			return d.claim(s, &ev, token, &in)
 		case ev.Continue, ev.Wait > 0:
 			return s
 		}
@@ -271,6 +265,19 @@ func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Ev
 		d.claimed = true
 	}
 	return ev
+}
+
+// claim records in the state of a session that the turn is continued.
+func (d *decider) claim(s continuation.State, ev *continuation.Evaluation, token uint64, in *continuation.Input) continuation.State {
+	s, d.effect = session.Judge(s, ev.State)
+	if r := d.turn.rejection; r != nil && r.asksLeave {
+		s.LeaveDenied = true // the model was told that it needs no leave
+	}
+	s = session.Claim(s, token, in.Now, in.Limits.ClaimLife)
+	if ev.Asks {
+		s = session.Ask(s)
+	}
+	return s
 }
 
 // withdraw takes back a claim that the store may have saved in spite of its error, with
@@ -309,15 +316,6 @@ func (d *decider) preview() continuation.Evaluation {
 	}
 	j.in.Now = d.env.mw.options.clock.Now()
 	return d.evaluateIn(state, &j.in)
-}
-
-// afterLeave records in the state of a session that the model was told that it needs
-// no leave, if it was.
-func (d *decider) afterLeave(s continuation.State) continuation.State {
-	if r := d.turn.rejection; r != nil && r.asksLeave {
-		s.LeaveDenied = true
-	}
-	return s
 }
 
 // withoutStore returns the evaluation of a call whose store has failed.
