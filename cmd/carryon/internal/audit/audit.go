@@ -68,15 +68,8 @@ func Run(ctx context.Context, c *Config) (*Report, error) {
 		a.progress.total += t.size
 	}
 	if c.Bar != nil {
-		done, drawn := make(chan struct{}), make(chan struct{})
-		go func() {
-			defer close(drawn)
-			a.progress.show(c.Bar, done)
-		}()
-		defer func() {
-			close(done)
-			<-drawn
-		}()
+		remove := a.progress.show(c.Bar)
+		defer remove()
 	}
 	a.readAll(ctx, found)
 	if err := ctx.Err(); err != nil {

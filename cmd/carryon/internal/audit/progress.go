@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -28,8 +29,19 @@ func (c counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// show draws a bar on a terminal until done is closed, and removes it.
-func (p *progress) show(w io.Writer, done <-chan struct{}) {
+// show begins to draw a bar on a terminal. It returns a function that removes the bar.
+func (p *progress) show(w io.Writer) (remove func()) {
+	done := make(chan struct{})
+	var drawing sync.WaitGroup
+	drawing.Go(func() { p.draw(w, done) })
+	return func() {
+		close(done)
+		drawing.Wait()
+	}
+}
+
+// draw draws a bar on a terminal until done is closed, and removes it.
+func (p *progress) draw(w io.Writer, done <-chan struct{}) {
 	ticker := time.NewTicker(100 * time.Millisecond)
 	defer ticker.Stop()
 	for {
