@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -80,6 +81,35 @@ func TestWebsitesAreRefusedUnlessAllowed(t *testing.T) {
 			assert.Equal(t, test.want, got.status)
 			assert.Equal(t, test.allow, got.header.Get("Access-Control-Allow-Origin"))
 		})
+	}
+}
+
+// The page tells of all conversations, and with -content quotes them. A website that may
+// use the proxy has a conversation of its own.
+func TestWebsitesReadNoPage(t *testing.T) {
+	t.Parallel()
+	upstream := sceneOf(t, echo)
+	for _, origins := range []string{"*", "https://app.example"} {
+		s := sceneAt(t, upstream.direct, "-cors", origins, "-metrics", "-content")
+		for path, readable := range map[string]bool{
+			"/v1/files": true, "/chat/completions": true, "/nothing": true,
+			pagePath: false, pagePath + "?format=json": false, continuingPath: false, metricsPath: false, "/healthz": false,
+		} {
+			r := newRequest(t, http.MethodGet, strings.TrimSuffix(s.base, prefix)+path, "")
+			r.Header.Set("Origin", "https://app.example")
+			got := s.send(r)
+			require.NoError(t, got.err)
+			assert.Equal(t, readable, got.header.Get("Access-Control-Allow-Origin") == origins, path)
+			assert.LessOrEqual(t, len(got.header.Values("Access-Control-Allow-Origin")), 1, path)
+		}
+		r := newRequest(t, http.MethodOptions, s.base+"/chat/completions", "")
+		r.Header.Set("Origin", "https://app.example")
+		r.Header.Set("Access-Control-Request-Method", http.MethodPost)
+		r.Header.Set("Access-Control-Request-Headers", "authorization,content-type")
+		got := s.send(r)
+		require.NoError(t, got.err)
+		assert.Equal(t, origins, got.header.Get("Access-Control-Allow-Origin"), "before it posts")
+		assert.Equal(t, http.MethodPost, got.header.Get("Access-Control-Allow-Methods"))
 	}
 }
 

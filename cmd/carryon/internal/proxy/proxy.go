@@ -78,13 +78,18 @@ func newProxy(c *Config, base http.RoundTripper, state records.Records, logger *
 		return nil, fmt.Errorf("-cors: %w", err)
 	}
 	p.Handler = guarded
-	if len(c.CORS) > 0 {
-		p.Handler = cors.New(cors.Options{
-			AllowedOrigins: c.CORS, AllowedHeaders: []string{"*"}, ExposedHeaders: []string{"*"},
-			AllowedMethods: []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
-		}).Handler(guarded)
-	}
 	return p, nil
+}
+
+// forWebsites lets the websites of -cors read what next answers.
+func (p *Proxy) forWebsites(next http.Handler) http.Handler {
+	if len(p.config.CORS) == 0 {
+		return next
+	}
+	return cors.New(cors.Options{
+		AllowedOrigins: p.config.CORS, AllowedHeaders: []string{"*"}, ExposedHeaders: []string{"*"},
+		AllowedMethods: []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
+	}).Handler(next)
 }
 
 func (p *Proxy) newMiddleware(state records.Records) *middleware.Middleware {
@@ -124,7 +129,8 @@ func (p *Proxy) forward(base http.RoundTripper) http.Handler {
 	}))
 }
 
-// routes sends requests to their upstream, and serves the proxy's own paths.
+// routes sends requests to their upstream, and serves the proxy's own paths, which tell
+// of all clients: no website reads those.
 func (p *Proxy) routes(forward http.Handler) http.Handler {
 	own := http.NewServeMux()
 	own.HandleFunc("GET /healthz", p.control.healthy)
@@ -134,7 +140,8 @@ func (p *Proxy) routes(forward http.Handler) http.Handler {
 	if p.metrics != nil {
 		own.Handle("GET "+metricsPath, p.metrics)
 	}
-	own.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+	forWebsites := p.forWebsites(forward)
+	own.Handle("/", p.forWebsites(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/" && isNavigation(r) {
 			w.Header().Set("Cache-Control", "no-store")
 			http.Redirect(w, r, pagePath, http.StatusSeeOther)
@@ -147,11 +154,11 @@ func (p *Proxy) routes(forward http.Handler) http.Handler {
 		p.hints.misdirected(r)
 		refuse(w, r, http.StatusNotFound, fmt.Sprintf("no such path: %s %s; the base URL for clients is %s",
 			r.Method, short(r.URL.Path, maxName), baseOf(r)))
-	})
+	})))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// A mux would redirect paths such as "//a/../b".
 		if _, _, certain := p.config.routeOf(r); certain {
-			forward.ServeHTTP(w, r)
+			forWebsites.ServeHTTP(w, r)
 			return
 		}
 		own.ServeHTTP(w, r)
