@@ -108,7 +108,7 @@ func numbers(t *testing.T) []number {
 		{page: "docs/how-it-decides.md", text: "With 50,000 uncached tokens of conversation at $3 per million", why: "an example"},
 		{page: "docs/how-it-decides.md", text: "an answer of 500 tokens at $15", why: "an example"},
 		{page: "docs/how-it-decides.md", text: "one costs about $%.2f. A stall", value: oneContinuation},
-		{page: "docs/how-it-decides.md", text: "at most 4 × $0.16 = $%.2f", value: float64(continuation.DefaultLimits().MaxAttempts) * oneContinuation},
+		{page: "docs/how-it-decides.md", text: "A turn that only talks costs at most $%.2f,", value: float64(continuation.DefaultLimits().MaxAttempts) * oneContinuation},
 		{page: "docs/how-it-decides.md", text: "one costs about $%.2f.", value: cached},
 		{page: "docs/how-it-decides.md", text: "without progress about $%.1f0.", value: float64(continuation.DefaultLimits().MaxWithoutProgress) * oneContinuation},
 		{page: "docs/how-it-decides.md", text: "For 5 such todos the very worst is %v requests", value: mostRequests(5)},
