@@ -23,6 +23,7 @@ type Agent struct {
 	Banners   []Fact    // lines that it puts before such an element, and more lines behind them
 	Nudges    []Fact    // messages in its user's name that tell the model to go on; users of other agents write them, too
 	Trailers  []Fact    // how paragraphs begin that it puts behind such an element
+	Headings  []Fact    // lines behind which a message has the user's own words, and before them what the agent has added
 	Reports   []Fact    // how a line begins that reports without an element of its own, in lower case
 	Launches  []Launch  // how the results of calls say that work has begun in the background
 	Stops     []Call    // that end work in the background

@@ -30,6 +30,8 @@ var claudeCode = Agent{ //nolint:gochecknoglobals // facts
 		{"teammate-message", Holds, claudeCodeSeen, ""},
 		{"agent-message", Holds, "2.1.283", ""},
 		{"cross-session-message", Holds, "2.1.283", ""},
+		{"ide_opened_file", Holds, "", ""},
+		{"ide_selection", Holds, "", ""},
 	},
 	Banners: []Fact{
 		{"[SYSTEM NOTIFICATION - NOT USER INPUT]", "2.1.193"},

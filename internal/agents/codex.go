@@ -13,6 +13,7 @@ var codex = Agent{ //nolint:gochecknoglobals // facts
 		{"request_kind", "compaction", codexSeen},
 		{"thread_source", "thread_title", codexSeen},
 	},
+	Headings: []Fact{{"## My request for Codex:", ""}},
 	Elements: []Element{
 		{"environment_context", Holds, codexSeen, ""},
 		{"codex_internal_context", Holds, codexSeen, ""},

@@ -6,7 +6,7 @@ var copilotCLI = Agent{ //nolint:gochecknoglobals // facts
 	Name:     "Copilot CLI",
 	Tools:    []Tool{{"sql", RunsSQL, copilotCLISeen}, {"update_todo", WritesList, ""}},
 	Headers:  []Fact{{"X-Client-Session-Id", copilotCLISeen}, {"X-Agent-Task-Id", copilotCLISeen}},
-	Elements: []Element{{"system_notification", Reports, "1.0.95", ""}},
+	Elements: []Element{{"system_notification", Reports, "1.0.95", ""}, {"current_datetime", Holds, copilotCLISeen, ""}},
 	Launches: []Launch{
 		{Begins: "agent started in background with agent_id:", Promise: "be notified|end your response", IDs: "agent_id:", Seen: "1.0.95"},
 		{Begins: "<command with shellid:", Promise: "automatically notified when", IDs: "shellid:", Command: true, Seen: "1.0.95"},

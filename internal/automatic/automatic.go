@@ -26,9 +26,9 @@ type Part struct {
 
 // facts are what the rules need to know of agents.
 type facts struct {
-	elements                     map[string]agents.Element
-	banners, trailers, reporting []agents.Fact
-	begins                       [256]bool // the bytes with which an automatic text begins
+	elements                               map[string]agents.Element
+	banners, trailers, reporting, headings []agents.Fact
+	begins                                 [256]bool // the bytes with which an automatic text begins
 }
 
 // known are the facts, put together once.
@@ -38,6 +38,7 @@ var known = sync.OnceValue(func() *facts { //nolint:gochecknoglobals // facts
 		banners:   agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Banners }),
 		trailers:  agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Trailers }),
 		reporting: agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Reports }),
+		headings:  agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Headings }),
 	}
 	for _, e := range agents.Collect(func(a *agents.Agent) []agents.Element { return a.Elements }) {
 		k.elements[e.Name] = e
@@ -182,10 +183,15 @@ func after(text string, marks ...string) string {
 	return text[end:]
 }
 
-// Own returns what the user has written in a message: the text without the elements that
-// an agent has put before it or behind it.
+// Own returns what the user has written in a message: the text without what an agent has
+// put before it or behind it.
 func Own(message string) string {
 	own := trim(message)
+	for _, f := range known().headings {
+		if before, after, ok := strings.Cut(own, f.Text+"\n"); ok && (before == "" || strings.HasSuffix(before, "\n")) {
+			own = trim(after)
+		}
+	}
 	for strings.HasPrefix(own, "<") {
 		_, rest, ok := cutElement(own)
 		if !ok {

@@ -100,12 +100,16 @@ func TestOwn(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string]string{
 		"": "", " Go on.\n": "Go on.", "<b>Go on.</b>": "<b>Go on.</b>", "<system-reminder>Go on.": "<system-reminder>Go on.",
-		reminder + "\x00Go on.\x00":                          "Go on.",
-		"Go on.\x00" + reminder + "\x00" + reminder + "\x00": "Go on.",
-		reminder + report + "\nGo on.\n" + reminder:          "Go on.",
-		"Is " + reminder + " yours?":                         "Is " + reminder + " yours?",
-		"I got " + report:                                    "I got " + report,
-		reminder:                                             "",
+		reminder + "\x00Go on.\x00":                                                                  "Go on.",
+		"Go on.\x00" + reminder + "\x00" + reminder + "\x00":                                         "Go on.",
+		reminder + report + "\nGo on.\n" + reminder:                                                  "Go on.",
+		"# Context from my IDE setup:\n\n## Active file: a.go\n\n## My request for Codex:\nGo on.\n": "Go on.",
+		"Why is there ## My request for Codex:\nin it?":                                              "Why is there ## My request for Codex:\nin it?",
+		"<ide_opened_file>The user opened a.go.</ide_opened_file>\x00Go on.\x00":                     "Go on.",
+		"<current_datetime>2026-11-20T13:00:00.000Z</current_datetime>\n\nGo on.\n\n" + reminder:     "Go on.",
+		"Is " + reminder + " yours?":                                                                 "Is " + reminder + " yours?",
+		"I got " + report:                                                                            "I got " + report,
+		reminder:                                                                                     "",
 	} {
 		assert.Equal(t, want, automatic.Own(message), "%q", message)
 	}

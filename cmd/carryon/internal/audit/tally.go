@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/carryon-go/carryon/cmd/carryon/internal/price"
+	"github.com/carryon-go/carryon/internal/automatic"
 	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -186,7 +187,7 @@ func (c *Counts) charge(p *price.Price) {
 
 // newTurn returns a turn that may be shown.
 func newTurn(c *conversation, kind string, todos []todo.Todo) *Turn {
-	turn := &Turn{Agent: c.agent, File: c.file, Kind: kind, id: c.answer.id, User: beginning(c.user), Answer: ending(string(c.answer.text)), telling: slices.Index(kinds, kind)}
+	turn := &Turn{Agent: c.agent, File: c.file, Kind: kind, id: c.answer.id, User: beginning(automatic.Own(c.user)), Answer: ending(string(c.answer.text)), telling: slices.Index(kinds, kind)}
 	for i := range todos {
 		if todos[i].Status.Active() && len(turn.Todos) < maxTurns {
 			turn.Todos = append(turn.Todos, beginning(todos[i].Content))
