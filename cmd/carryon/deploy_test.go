@@ -67,6 +67,8 @@ func TestUnit(t *testing.T) {
 	}
 	assert.Equal(t, "/usr/local/bin/carryon proxy", set("ExecStart"))
 	assert.Equal(t, "-/etc/carryon.env", set("EnvironmentFile"))
+	assert.Equal(t, "strict", set("ProtectSystem"), "nothing can be written")
+	assert.Equal(t, "carryon", set("StateDirectory"), "but the file of -stats")
 	stop, err := time.ParseDuration(set("TimeoutStopSec") + "s")
 	require.NoError(t, err)
 	assert.Greater(t, stop, 10*time.Second, "open answers have 10s to finish")
