@@ -13,77 +13,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/chatcompletions"
 	"github.com/carryon-go/carryon/internal/wire/sse"
 )
 
-// engine is a [wire.Stream] that shows everything unchanged.
-type engine struct {
-	source  *wire.Source
-	codec   wire.Codec
-	handled int // events that were not relayed
-	relays  bool
-	text    strings.Builder // of all events
-}
-
-func (g *engine) Relay() wire.Relay {
-	if g.relays {
-		return g
-	}
-	return nil
-}
-
-func (g *engine) Recv() (sse.Event, error) { return g.Handle(g.source.Recv()) }
-func (g *engine) Close() error             { return g.source.Close() }
-
-func (g *engine) Ended() bool { return false }
-
-func (g *engine) TryRecv() (sse.Event, bool) {
-	e, ok := g.source.TryRecv()
-	if ok {
-		e, _ = g.Handle(e, nil)
-	}
-	return e, ok
-}
-
-func (g *engine) ErrClosed() error { return errClosed }
-
-func (g *engine) Handle(e sse.Event, err error) (sse.Event, error) {
-	if err == nil {
-		g.codec.Read(&e, g)
-		g.codec.EndTurn(false) // makes the body relay answers without an id, too
-		if e.Kind == sse.Object {
-			g.handled++
-		}
-	}
-	return e, err
-}
-
-func (g *engine) Text(text string)                 { g.text.WriteString(text) }
-func (g *engine) Reasoning(string)                 {}
-func (g *engine) Usage(adapter.Usage)              {}
-func (g *engine) Size(int)                         {}
-func (g *engine) Finish(string)                    {}
-func (g *engine) Done()                            {}
-func (g *engine) Call(int, string, string, string) {}
-func (g *engine) Fail(error)                       {}
-func (g *engine) OtherChoice()                     {}
-func (g *engine) OtherCall()                       {}
-func (g *engine) Refusal()                         {}
-func (g *engine) Signed()                          {}
-func (g *engine) Unknown()                         {}
-func (g *engine) Content()                         {}
-func (g *engine) Pause(string)                     {}
-
 // open returns the body of an answer, and the engine behind it.
-func open(answer io.Reader) (*wire.AnswerBody, *engine) {
+func open(answer io.Reader) (*wire.AnswerBody, *wiretest.Engine) {
 	_, request, _ := chatcompletions.Protocol{}.Parse(nil, []byte("{}"), nil)
-	g := &engine{source: wire.NewSource(io.NopCloser(answer), nil), codec: request.NewCodec(), relays: true}
-	return wire.NewAnswerBody(g, g.codec, g.source), g
+	body, engine := wiretest.Open(request, answer)
+	engine.EndsTurns = true // so that the body relays answers without an id, too
+	return body, engine
 }
-
-var errClosed = errors.New("closed")
 
 // says is a chunk with a text.
 func says(text string) string {
@@ -131,9 +73,9 @@ func TestEventsOfAnyFramingAreRelayed(t *testing.T) {
 			got, err := io.ReadAll(body)
 			require.NoError(t, err)
 			assert.Equal(t, answer.String(), string(got), "%s, %s", name, what)
-			assert.Equal(t, text.String(), g.text.String(), "%s, %s", name, what)
+			assert.Equal(t, text.String(), g.Texts.String(), "%s, %s", name, what)
 			if what == "whole" {
-				assert.LessOrEqual(t, g.handled, 2, "events that the engine has handled: %s", name)
+				assert.LessOrEqual(t, g.Handled, 2, "events that the engine has handled: %s", name)
 			}
 		}
 	}
@@ -145,8 +87,8 @@ func TestEventThatIsCalledAnErrorIsNotRelayed(t *testing.T) {
 	body, g := open(strings.NewReader(strings.Repeat("event: delta\ndata: "+says("x")+"\n\n", 3) + "event: error\ndata: " + says("y") + "\n\n"))
 	_, err := io.ReadAll(body)
 	require.NoError(t, err)
-	assert.Equal(t, "xxx", g.text.String())
-	assert.Equal(t, 2, g.handled)
+	assert.Equal(t, "xxx", g.Texts.String())
+	assert.Equal(t, 2, g.Handled)
 }
 
 // Events that differ in more than their values do not match the same template.
@@ -166,7 +108,7 @@ func TestEventUnlikeTheOneBeforeIsRead(t *testing.T) {
 		if name == "a finish" || name == "another member" || name == "another choice" { // the only one of a continuation
 			want = "xxxyz"
 		}
-		assert.Equal(t, want, g.text.String(), name)
+		assert.Equal(t, want, g.Texts.String(), name)
 	}
 }
 
@@ -187,7 +129,7 @@ func FuzzAnswerBody(f *testing.F) {
 			return
 		}
 		plain, want := open(strings.NewReader(answer))
-		want.relays = false
+		want.ReadsAll = true
 		all, err := io.ReadAll(plain)
 		require.NoError(t, err)
 		require.Equal(t, answer, string(all))
@@ -203,7 +145,7 @@ func FuzzAnswerBody(f *testing.F) {
 		}
 		require.ErrorIs(t, err, io.EOF)
 		require.Equal(t, answer, read.String())
-		require.Equal(t, want.text.String(), got.text.String())
+		require.Equal(t, want.Texts.String(), got.Texts.String())
 	})
 }
 
@@ -227,7 +169,7 @@ func TestBodyThatWasClosed(t *testing.T) {
 	body, _ := open(strings.NewReader("data: " + says("x") + "\n\n"))
 	require.NoError(t, body.Close())
 	_, err := body.Read(make([]byte, 10))
-	require.ErrorIs(t, err, errClosed)
+	require.ErrorIs(t, err, wiretest.ErrClosed)
 }
 
 func TestErrorOfTheSourceComesLast(t *testing.T) {
@@ -285,8 +227,8 @@ func BenchmarkAnswerBody(b *testing.B) {
 						break
 					}
 				}
-				if g.text.Len() != 4000 {
-					b.Fatal(g.text.Len())
+				if g.Texts.Len() != 4000 {
+					b.Fatal(g.Texts.Len())
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/event")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/internal/wire/chatcompletions"
 	"github.com/carryon-go/carryon/internal/wire/sse"
 )
@@ -87,13 +88,6 @@ func TestDialect(t *testing.T) {
 	}
 }
 
-// callReader is an [adapter.TurnReader] that takes calls.
-type callReader struct{ adapter.TurnReader }
-
-func (callReader) Call(int, string, string, string) {}
-func (callReader) Finish(string)                    {}
-func (callReader) Size(int)                         {}
-
 // A heartbeat is an empty text. Within a call there is none: some clients would end the call there.
 func TestHeartbeatIsAnEmptyText(t *testing.T) {
 	t.Parallel()
@@ -104,7 +98,7 @@ func TestHeartbeatIsAnEmptyText(t *testing.T) {
 	require.Len(t, beat, 1)
 	assert.JSONEq(t, `{"choices":[{"index":0,"delta":{"content":""},"finish_reason":null}]}`, string(beat[0].Data()))
 	call := makeEvent(false, carryontest.View{Calls: []carryontest.ViewCall{{ID: "c", Name: "edit_file"}}})
-	c.Read(&call, callReader{})
+	c.Read(&call, wiretest.NoReader())
 	assert.Empty(t, c.AppendHeartbeat(nil))
 	c.EndTurn(true)
 	assert.Len(t, c.AppendHeartbeat(nil), 1)

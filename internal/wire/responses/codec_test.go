@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/responses"
 	"github.com/carryon-go/carryon/internal/wire/sse"
@@ -19,7 +20,7 @@ func held(t *testing.T, c wire.Codec, data ...string) string {
 	for _, d := range data {
 		e := sse.Written("", []byte(d), sse.Object)
 		e.Written = false
-		c.Read(&e, reader{})
+		c.Read(&e, wiretest.NoReader())
 		c.(wire.Holder).Hold(e)
 		for _, shown := range released(c) {
 			b.WriteString(string(shown.Data()) + "\n")
