@@ -78,15 +78,23 @@ func answerTo(r *http.Request) func(*http.Response, error) (*http.Response, erro
 	}
 }
 
+// A body must not take many times the memory that its sender has sent: a few bytes can
+// decompress to any size. Conversations are seldom more than twenty times as large.
+const (
+	maxRatio  = 200
+	plainRoom = 1 << 20 // whatever was sent
+)
+
 // decode decompresses a body, up to what carryon reads of a plain one.
 func decode(compressed []byte, open func(io.Reader) (io.ReadCloser, error)) ([]byte, error) {
+	most := min(transport.MaxBody, plainRoom+maxRatio*len(compressed))
 	r, err := open(bytes.NewReader(compressed))
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close() //nolint:errcheck // Read has said it
-	plain, err := io.ReadAll(io.LimitReader(r, transport.MaxBody+1))
-	if err == nil && len(plain) > transport.MaxBody {
+	plain, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
+	if err == nil && len(plain) > most {
 		err = transport.ErrTooLarge
 	}
 	return plain, err

@@ -82,6 +82,19 @@ func TestCompressedBodiesAreRead(t *testing.T) {
 	}
 }
 
+// A few bytes cannot take much memory.
+func TestBombsAreNotRead(t *testing.T) {
+	t.Parallel()
+	for _, encoding := range []string{"gzip", "zstd", "br"} {
+		_, err := decode([]byte(compressed(t, encoding, strings.Repeat("a", transport.MaxBody))), decoders[encoding])
+		require.ErrorIs(t, err, transport.ErrTooLarge, encoding)
+		whole := strings.Repeat("a", plainRoom)
+		plain, err := decode([]byte(compressed(t, encoding, whole)), decoders[encoding])
+		require.NoError(t, err, encoding)
+		assert.Equal(t, len(whole), len(plain), encoding)
+	}
+}
+
 // What carryon cannot decode passes as it came, and is counted.
 func TestOtherBodiesPassAsTheyCame(t *testing.T) {
 	t.Parallel()
