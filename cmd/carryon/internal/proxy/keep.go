@@ -24,7 +24,7 @@ type keeper struct {
 	journal *journal
 	table   recordtable.Table[figures]
 	shared  bool // in the shared state, whose failures are no reason not to start
-	logger  *slog.Logger
+	hints   *hints
 	failed  bool // the last time, which was logged
 }
 
@@ -38,15 +38,15 @@ const (
 var figuresFormat = recordtable.Format{Kind: "figures", Version: 1} //nolint:gochecknoglobals // constant
 
 // newKeeper returns the keeper that c asks for, or nil.
-func newKeeper(c *Config, j *journal, state records.Records, logger *slog.Logger) *keeper {
+func newKeeper(c *Config, j *journal, state records.Records, h *hints) *keeper {
 	engine := state
 	if c.Stats != "" {
-		engine = &fileRecords{path: c.Stats, logger: logger}
+		engine = &fileRecords{path: c.Stats, hints: h}
 	}
 	if engine == nil {
 		return nil
 	}
-	return &keeper{journal: j, table: recordtable.Table[figures]{Records: engine, Format: figuresFormat}, shared: c.Stats == "", logger: logger}
+	return &keeper{journal: j, table: recordtable.Table[figures]{Records: engine, Format: figuresFormat}, shared: c.Stats == "", hints: h}
 }
 
 // begin reads what is kept. A file that cannot be used is an error; the shared state may
@@ -85,13 +85,13 @@ func (k *keeper) tryKeep(ctx context.Context) {
 	case err != nil && !k.failed:
 		k.warn(ctx, err)
 	case err == nil && k.failed:
-		k.logger.InfoContext(ctx, "figures are kept again")
+		k.hints.logger.InfoContext(ctx, "figures are kept again")
 	}
 	k.failed = err != nil
 }
 
 func (k *keeper) warn(ctx context.Context, err error) {
-	k.logger.WarnContext(ctx, "figures are not kept", slog.Any("error", err))
+	k.hints.logger.WarnContext(ctx, "figures are not kept", slog.Any("error", err))
 }
 
 // keep adds the new figures to what is kept, and takes over those of other processes.
@@ -164,8 +164,8 @@ func (j *journal) adopt(kept *figures) {
 
 // fileRecords is a file with one record, which several processes may change.
 type fileRecords struct {
-	path   string
-	logger *slog.Logger
+	path  string
+	hints *hints
 }
 
 // maxStatsFile is how much of a file is read. Figures are far smaller.
@@ -222,7 +222,8 @@ func (f *fileRecords) read() ([]byte, error) {
 // setAside renames a broken file.
 func (f *fileRecords) setAside(ctx context.Context, broken error) error {
 	aside := f.path + ".broken"
-	f.logger.WarnContext(ctx, "the file of figures is broken, and was set aside", slog.String("file", aside), slog.Any("error", broken))
+	f.hints.logger.WarnContext(ctx, "the file of figures is broken, and was set aside", slog.String("file", aside), slog.Any("error", broken))
+	f.hints.add(fmt.Sprintf("the figures in %s could not be read: they are now in %s, and counting begins anew", f.path, aside))
 	return os.Rename(f.path, aside)
 }
 

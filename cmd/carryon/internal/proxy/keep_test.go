@@ -130,7 +130,7 @@ func TestOpenPageShowsOtherProcesses(t *testing.T) {
 	flags := []string{"-state", "redis://" + redis.Addr()}
 	idle, busy := launch(t, newBuffer(), flags...), launch(t, newBuffer(), flags...)
 	keeperOf := func(s *started) *keeper {
-		return newKeeper(s.server.proxy.config, s.server.proxy.journal, recordsOf(s.server.state), slog.New(slog.DiscardHandler))
+		return newKeeper(s.server.proxy.config, s.server.proxy.journal, recordsOf(s.server.state), &hints{logger: slog.New(slog.DiscardHandler)})
 	}
 	busy.work(t, "a")
 	keeperOf(busy).tryKeep(t.Context())
@@ -150,11 +150,15 @@ func TestFileOfFiguresThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "stats")
 	logs := newBuffer()
+	var said []string // to the user of carryon run, who sees no log
 	begin := func(content string) error {
 		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 		j := newJournal(new(Config))
-		k := newKeeper(&Config{Stats: path}, j, nil, slog.New(slog.NewTextHandler(logs, nil)))
-		return k.begin(t.Context())
+		h := &hints{logger: slog.New(slog.NewTextHandler(logs, nil))}
+		k := newKeeper(&Config{Stats: path}, j, nil, h)
+		err := k.begin(t.Context())
+		said = h.all()
+		return err
 	}
 	for _, broken := range []string{`carryon/figures/1 {"counts":`, `carryon/figures/1 {"counts":{"requests":"many"}}`, "carryon/figures/x {}", `carryon/figures/1 {"sessions":{"a":null}`} {
 		require.NoError(t, begin(broken))
@@ -162,8 +166,10 @@ func TestFileOfFiguresThatCannotBeRead(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, broken, string(aside))
 		assert.Contains(t, logs.String(), "is broken, and was set aside")
+		assert.Equal(t, []string{"the figures in " + path + " could not be read: they are now in " + path + ".broken, and counting begins anew"}, said)
 	}
 	require.NoError(t, begin(""), "an empty file is none")
+	assert.Empty(t, said)
 	require.NoError(t, begin(`carryon/figures/1 {"sessions":{"a":null}}`))
 
 	require.ErrorIs(t, begin("carryon/figures/2 {}"), records.ErrNewer)
@@ -209,7 +215,7 @@ func TestFiguresWaitForTheSharedState(t *testing.T) {
 	redis, logs := miniredis.RunT(t), newBuffer()
 	s := launch(t, logs, "-state", "redis://"+redis.Addr())
 	s.work(t, "a")
-	k := newKeeper(s.server.proxy.config, s.server.proxy.journal, recordsOf(s.server.state), loggerTo(logs))
+	k := newKeeper(s.server.proxy.config, s.server.proxy.journal, recordsOf(s.server.state), &hints{logger: loggerTo(logs)})
 	redis.SetError("LOADING the data set")
 	k.tryKeep(t.Context())
 	k.tryKeep(t.Context())

@@ -68,7 +68,7 @@ func Start(ctx context.Context, c *Config, logger *slog.Logger) (*Server, error)
 	if _, err := c.Bind(ctx); err != nil {
 		return nil, errors.Join(err, closeState(state))
 	}
-	keeper := newKeeper(c, p.journal, recordsOf(state), logger)
+	keeper := newKeeper(c, p.journal, recordsOf(state), &p.hints)
 	if keeper != nil {
 		if err := keeper.begin(ctx); err != nil {
 			return nil, errors.Join(err, c.listener.Close(), closeState(state))
