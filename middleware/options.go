@@ -191,7 +191,8 @@ type NextTurn struct {
 // WithGate lets the program veto continuations, for example for its own loop detection,
 // plan mode or cost control. carryon calls gate last, when every other condition is
 // met, without any lock held and on the goroutine that drives the call. An error is a
-// veto, and becomes Err of the outcome.
+// veto, and becomes Err of the outcome. carryon does not call gate for what it does not
+// send, in a dry run or for the control group, so their estimates ignore the vetoes.
 func WithGate(gate func(context.Context, NextTurn) error) Option {
 	return check(gate != nil, func(o *options) { o.gate = gate }, "nil gate")
 }
