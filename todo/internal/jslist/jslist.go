@@ -62,10 +62,10 @@ func Read(source string) (map[string]any, error) {
 	if len(source) > maxSource {
 		return nil, errTooLong
 	}
-	tokens, err := tokenize(source)
+	found, err := tokenize(source)
 	if err != nil {
 		return nil, err
 	}
-	s := script{source: source, tokens: tokens}
+	s := script{tokens: found}
 	return s.lastCall()
 }

@@ -42,12 +42,12 @@ func (l *literal) object() (map[string]any, bool) {
 // value reads a value.
 func (l *literal) value(depth int) (any, bool) {
 	s, i := l.script, l.at
-	if i >= len(s.tokens) || depth > maxDepth {
+	if i >= len(s.list) || depth > maxDepth {
 		return nil, false
 	}
 	l.at++
 	l.size += len(s.text(i))
-	switch s.tokens[i].kind {
+	switch s.list[i].kind {
 	case text, template:
 		return unquote(s.text(i))
 	case number:

@@ -4,8 +4,7 @@ import "strings"
 
 // script is a script whose calls of update_plan are looked for.
 type script struct {
-	source string
-	tokens []token
+	tokens
 
 	constants map[string]constant
 	calls     []call
@@ -27,16 +26,8 @@ type call struct {
 	uses       map[string]bool // names of constants that are not fixed
 }
 
-// text returns the source of a token, or "" if there is no such token.
-func (s *script) text(i int) string {
-	if i < 0 || i >= len(s.tokens) {
-		return ""
-	}
-	return s.source[s.tokens[i].start:s.tokens[i].end]
-}
-
 func (s *script) is(i int, kind tokenKind) bool {
-	return i >= 0 && i < len(s.tokens) && s.tokens[i].kind == kind
+	return i >= 0 && i < len(s.list) && s.list[i].kind == kind
 }
 
 // isName reports whether a token is a word that is no keyword.
@@ -45,7 +36,7 @@ func (s *script) isName(i int) bool { return s.is(i, word) && !isKeyword(s.text(
 // lastCall returns the argument of the last call, or nil if there is none.
 func (s *script) lastCall() (map[string]any, error) {
 	s.constants = make(map[string]constant)
-	for i := range s.tokens {
+	for i := range s.list {
 		if err := s.look(i); err != nil {
 			return nil, err
 		}
@@ -61,7 +52,7 @@ func (s *script) lastCall() (map[string]any, error) {
 
 // look reads what begins at a token, if it may belong to a call.
 func (s *script) look(i int) error {
-	switch s.tokens[i].kind {
+	switch s.list[i].kind {
 	case word:
 		return s.lookAtWord(i)
 	case text, template, templatePart:
@@ -83,7 +74,7 @@ func (s *script) lookAtWord(i int) error {
 		}
 	case name == toolName && !s.isCalled(i), reachesAll(name):
 		return errIndirect
-	case (name == "const" || name == "let") && s.tokens[i].in < 0 && s.beginsStatement(i):
+	case (name == "const" || name == "let") && s.list[i].in < 0 && s.beginsStatement(i):
 		s.declare(i)
 	}
 	return nil
@@ -104,7 +95,7 @@ func (s *script) lookAtTool(i int) error {
 	case s.text(i+3) != "(":
 		return errIndirect
 	}
-	c := call{start: i, end: int(s.tokens[i+3].partner)}
+	c := call{start: i, end: int(s.list[i+3].partner)}
 	done, ok := s.runsOnce(i, c.end)
 	if !ok {
 		return errMaybe
@@ -135,18 +126,18 @@ func (s *script) runsOnce(start, end int) (done int, ok bool) {
 	if !s.endsExpression(end + 1) {
 		return 0, false
 	}
-	for s.tokens[start].in >= 0 {
-		opened := int(s.tokens[start].in)
+	for s.list[start].in >= 0 {
+		opened := int(s.list[start].in)
 		if start-1 != opened && s.text(start-1) != "," {
 			return 0, false
 		}
-		end = int(s.tokens[opened].partner)
+		end = int(s.list[opened].partner)
 		if s.text(opened) == "[" {
 			if !s.isAll(opened) {
 				return 0, false
 			}
 			opened--
-			end = int(s.tokens[opened].partner)
+			end = int(s.list[opened].partner)
 			awaited = awaited || s.text(opened-4) == "await"
 			if !s.endsExpression(end + 1) {
 				return 0, false
@@ -163,17 +154,13 @@ func (s *script) runsOnce(start, end int) (done int, ok bool) {
 // endsExpression reports whether a call of a tool ends before a token, so that nothing
 // is done with its promise.
 func (s *script) endsExpression(i int) bool {
-	switch s.text(i) {
-	case "", ";", ",", ")", "]":
-		return true
-	}
-	return s.is(i, word) && s.tokens[i].newline && s.text(i) != "in" && s.text(i) != "instanceof"
+	return s.text(i) == ")" || s.text(i) == "]" || s.endsConstant(i)
 }
 
 // isAll reports whether an array is the argument of Promise.all.
 func (s *script) isAll(opened int) bool {
 	return s.text(opened-1) == "(" && s.text(opened-2) == "all" && s.text(opened-3) == "." && s.text(opened-4) == "Promise" &&
-		int(s.tokens[opened].partner)+1 == int(s.tokens[opened-1].partner)
+		int(s.list[opened].partner)+1 == int(s.list[opened-1].partner)
 }
 
 // callee returns the first token of the call whose arguments begin at opened, with its
@@ -203,7 +190,7 @@ func (s *script) standsAlone(start int) bool {
 	}
 	target := start - 2
 	if s.text(target) == "]" || s.text(target) == "}" {
-		target = int(s.tokens[target].partner)
+		target = int(s.list[target].partner)
 	} else if !s.isName(target) {
 		return false
 	}
@@ -225,10 +212,10 @@ func (s *script) beginsStatement(i int) bool {
 	case ";", "}":
 		return true
 	}
-	if !s.tokens[i].newline {
+	if !s.list[i].newline {
 		return false
 	}
-	switch s.tokens[last].kind {
+	switch s.list[last].kind {
 	case number, text, template, templatePart, regexp:
 		return true
 	case word:
@@ -239,7 +226,7 @@ func (s *script) beginsStatement(i int) bool {
 	case "]":
 		return true
 	case ")":
-		before := int(s.tokens[last].partner) - 1
+		before := int(s.list[last].partner) - 1
 		return !isControl(s.text(before)) && s.text(before) != "await" || isAccess(s.text(before-1))
 	}
 	return false
@@ -249,7 +236,7 @@ func (s *script) beginsStatement(i int) bool {
 // with the arguments that were read.
 func (s *script) check() error {
 	last := &s.calls[len(s.calls)-1]
-	later := len(s.tokens) // what begins here runs after the call
+	later := len(s.list) // what begins here runs after the call
 	if !s.hasFunction(last.done) {
 		later = last.done
 	}
@@ -275,7 +262,7 @@ func (s *script) check() error {
 // hasFunction reports whether a function is declared after a token. It can be called
 // before its declaration.
 func (s *script) hasFunction(after int) bool {
-	for i := after; i < len(s.tokens); i++ {
+	for i := after; i < len(s.list); i++ {
 		if s.is(i, word) && s.text(i) == "function" {
 			return true
 		}
@@ -316,5 +303,5 @@ func (s *script) endsConstant(i int) bool {
 	case "", ";", ",":
 		return true
 	}
-	return s.is(i, word) && s.tokens[i].newline && s.text(i) != "in" && s.text(i) != "instanceof"
+	return s.is(i, word) && s.list[i].newline && s.text(i) != "in" && s.text(i) != "instanceof"
 }

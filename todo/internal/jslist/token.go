@@ -28,37 +28,51 @@ type token struct {
 	partner    int32 // of a bracket: the other one of its pair
 }
 
+// tokens are the tokens of a script, without comments.
+type tokens struct {
+	source string
+	list   []token
+}
+
+// text returns the source of a token, or "" if there is no such token.
+func (t *tokens) text(i int) string {
+	if i < 0 || i >= len(t.list) {
+		return ""
+	}
+	return t.source[t.list[i].start:t.list[i].end]
+}
+
 // maxNesting is how deep brackets may be nested.
 const maxNesting = 256
 
 // tokenizer splits a script.
 type tokenizer struct {
-	source  string
+	tokens
+
 	at      int
 	newline bool
-	tokens  []token
 	open    []int32 // the brackets that are open
 }
 
-// tokenize returns the tokens of a script, without comments.
-func tokenize(source string) ([]token, error) {
-	t := tokenizer{source: source}
+// tokenize returns the tokens of a script.
+func tokenize(source string) (tokens, error) {
+	t := tokenizer{tokens: tokens{source: source}}
 	if strings.HasPrefix(source, "#!") || !utf8.ValidString(source) {
-		return nil, errSyntax
+		return tokens{}, errSyntax
 	}
 	for {
 		if !t.skipSpace() {
-			return nil, errSyntax
+			return tokens{}, errSyntax
 		}
 		if t.at == len(source) {
 			break
 		}
 		if !t.next() {
-			return nil, errSyntax
+			return tokens{}, errSyntax
 		}
 	}
 	if len(t.open) > 0 {
-		return nil, errSyntax
+		return tokens{}, errSyntax
 	}
 	return t.tokens, nil
 }
@@ -77,7 +91,7 @@ func (t *tokenizer) skipSpace() bool {
 			}
 			t.newline = t.newline || lineLength(inside) < len(inside)
 			t.at += len("/**/") + len(inside)
-		case strings.HasPrefix(rest, "<!--"), strings.HasPrefix(rest, "-->") && (t.newline || len(t.tokens) == 0):
+		case strings.HasPrefix(rest, "<!--"), strings.HasPrefix(rest, "-->") && (t.newline || len(t.list) == 0):
 			return false // comments in some scripts, operators in others
 		default:
 			r, size := utf8.DecodeRuneInString(rest)
@@ -142,17 +156,9 @@ func (t *tokenizer) add(kind tokenKind, length int) bool {
 	}
 	start := int32(t.at) //nolint:gosec // at most maxSource
 	t.at += length
-	t.tokens = append(t.tokens, token{kind: kind, newline: t.newline, start: start, end: start + int32(length), in: in}) //nolint:gosec // likewise
+	t.list = append(t.list, token{kind: kind, newline: t.newline, start: start, end: start + int32(length), in: in}) //nolint:gosec // likewise
 	t.newline = false
 	return length > 0
-}
-
-// text returns the source of a token that was read.
-func (t *tokenizer) text(i int) string {
-	if i < 0 || i >= len(t.tokens) {
-		return ""
-	}
-	return t.source[t.tokens[i].start:t.tokens[i].end]
 }
 
 // stringLength returns the length of the string that a text begins with, or 0 if it
@@ -263,11 +269,11 @@ func (t *tokenizer) slash() bool {
 // afterValue reports whether the last token ends a value, if that is known without
 // the grammar.
 func (t *tokenizer) afterValue() (ends, known bool) {
-	last := len(t.tokens) - 1
+	last := len(t.list) - 1
 	if last < 0 {
 		return false, true
 	}
-	switch l := &t.tokens[last]; l.kind {
+	switch l := &t.list[last]; l.kind {
 	case number, text, template, templatePart, regexp:
 		return true, true
 	case word:
@@ -313,7 +319,7 @@ func (t *tokenizer) symbol() bool {
 
 // bracket reads a bracket, and the rest of a template after the } of ${…}.
 func (t *tokenizer) bracket(b string) bool {
-	own := int32(len(t.tokens)) //nolint:gosec // at most maxSource
+	own := int32(len(t.list)) //nolint:gosec // at most maxSource
 	if strings.Contains("([{${", b) {
 		added := t.add(symbol, len(b))
 		t.open = append(t.open, own)
@@ -329,7 +335,7 @@ func (t *tokenizer) bracket(b string) bool {
 	}
 	t.open = t.open[:len(t.open)-1]
 	t.add(symbol, len(b))
-	t.tokens[own].partner, t.tokens[partner].partner = partner, own
+	t.list[own].partner, t.list[partner].partner = partner, own
 	return opened != "${" || t.templateRest()
 }
 
