@@ -487,6 +487,7 @@ func TestTurnThatEndsInAPanicIsAccountedFor(t *testing.T) {
 			state, err := s.mw.State(ctx)
 			require.NoError(t, err)
 			assert.Zero(t, state.Claim)
+			assert.Equal(t, name == "a stream, in a continuation", state.Attempts == 1, "an attempt of which something was shown")
 		})
 	}
 }

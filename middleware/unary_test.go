@@ -155,27 +155,6 @@ func TestUnaryLeavesTheCallersOwnPauseToolAlone(t *testing.T) {
 	assert.Len(t, s.model.requests[1].Tools, 1)
 }
 
-func TestUnaryPanicInTheModelReleasesTheSession(t *testing.T) {
-	t.Parallel()
-	s := newSetup(nil)
-	ctx := inSession(t, "s")
-	call := begin(ctx, s.mw, describe(fixTheBuild))
-	assert.PanicsWithValue(t, "sdk: broken", func() {
-		_, _ = middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
-			func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
-				if k != nil {
-					panic("sdk: broken")
-				}
-				return says("One:"), nil
-			})
-	})
-	state, err := s.mw.State(ctx)
-	require.NoError(t, err)
-	assert.Zero(t, state.Claim.Token)
-	assert.Zero(t, state.Attempts, "nothing was shown of the attempt")
-	assert.True(t, call.Outcome().Ended)
-}
-
 func TestUnaryAlwaysDeclaredPause(t *testing.T) {
 	t.Parallel()
 	s := newSetup([]sdkAnswer{calls(pauses(blocked)).saying("I am stuck.")},
