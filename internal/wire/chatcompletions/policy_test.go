@@ -355,14 +355,7 @@ func readTyped(ctx context.Context, rt http.RoundTripper, unary bool) quirks.Rea
 	config := openai.DefaultConfig("no key")
 	config.BaseURL, config.HTTPClient = "http://upstream.test/v1", &http.Client{Transport: rt}
 	client, open := typed(config, onceMore())
-	request := openai.ChatCompletionRequest{
-		Model:    "test-model",
-		Messages: []openai.ChatCompletionMessage{{Role: openai.ChatMessageRoleUser, Content: "Write the parser."}},
-		Tools: []openai.Tool{{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{
-			Name: "edit_file", Parameters: map[string]any{"type": "object"},
-		}}},
-	}
-	return readTurn(ctx, wiretest.Way{Stream: !unary}, client, open, request)
+	return readTurn(ctx, wiretest.Way{Stream: !unary}, client, open, parserRequest())
 }
 
 // A client that the program makes with the transport behaves like the one that NewClientWithConfig returns.

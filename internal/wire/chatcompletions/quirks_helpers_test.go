@@ -44,6 +44,17 @@ func quirkClients() []quirks.Client {
 	}
 }
 
+// parserRequest asks for the parser, and offers a tool.
+func parserRequest() openai.ChatCompletionRequest {
+	return openai.ChatCompletionRequest{
+		Model:    "test-model",
+		Messages: []openai.ChatCompletionMessage{{Role: openai.ChatMessageRoleUser, Content: "Write the parser."}},
+		Tools: []openai.Tool{{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{
+			Name: "edit_file", Parameters: map[string]any{"type": "object"},
+		}}},
+	}
+}
+
 // readGoOpenAI reads an answer with go-openai, and joins it as programs do:
 // fragments by index, and the last finish reason and usage.
 func readGoOpenAI(ctx context.Context, rt http.RoundTripper, unary bool) quirks.Reading {
@@ -51,17 +62,10 @@ func readGoOpenAI(ctx context.Context, rt http.RoundTripper, unary bool) quirks.
 	config.BaseURL = "http://upstream.test/v1"
 	config.HTTPClient = &http.Client{Transport: rt}
 	client := openai.NewClientWithConfig(config)
-	request := openai.ChatCompletionRequest{
-		Model:    "test-model",
-		Messages: []openai.ChatCompletionMessage{{Role: openai.ChatMessageRoleUser, Content: "Write the parser."}},
-		Tools: []openai.Tool{{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{
-			Name: "edit_file", Parameters: map[string]any{"type": "object"},
-		}}},
-	}
 	if unary {
-		return readGoOpenAIAnswer(ctx, client, request)
+		return readGoOpenAIAnswer(ctx, client, parserRequest())
 	}
-	stream, err := client.CreateChatCompletionStream(ctx, request)
+	stream, err := client.CreateChatCompletionStream(ctx, parserRequest())
 	if err != nil {
 		return quirks.Reading{Err: quirks.Problem(err)}
 	}
