@@ -176,7 +176,7 @@ func TestLogAtItsDefaultLevel(t *testing.T) {
 	require.NoError(t, <-r.err)
 	rest, err := io.ReadAll(r.said)
 	require.NoError(t, err)
-	assert.Regexp(t, `^time=\S+ level=INFO msg="carryon: continuation started" asks=false todo_id=1 attempt=1 session=\S+ turn=2
+	assert.Regexp(t, `^time=\S+ level=INFO msg="carryon: continuation started" closing_question=false todo_id=1 attempt=1 session=\S+ turn=2
 time=\S+ level=WARN msg="the upstream refused a request" status=429 method=POST path=/v1/chat/completions
 time=\S+ level=WARN msg="the upstream refused a request" status=500 method=POST path=/v1/chat/completions
 Stopping. Open answers have 10s to finish.
