@@ -172,7 +172,7 @@ func (f *figures) compare(c *Config) *comparison {
 		Tokens:   welch(a.Tokens, a.Sessions, b.Tokens, b.Sessions),
 		Seconds:  welch(a.Seconds, a.Sessions, b.Seconds, b.Sessions),
 	}
-	compared.Verdict = compared.verdict(f.stalls())
+	compared.Verdict = compared.verdict(f.stalls(), f.Counts.Listed-a.Sessions-b.Sessions)
 	return compared
 }
 
@@ -182,15 +182,20 @@ func (f *figures) stalls() int {
 	return max(0, f.Counts.Continuations+f.Worth.Unsent-f.Counts.Questions)
 }
 
-// verdict says whether carryon is worth it, and why.
-func (c *comparison) verdict(stalls int) string {
+// verdict says whether carryon is worth it, and why. uncounted is the number of sessions
+// that had a list and belong to no arm.
+func (c *comparison) verdict(stalls, uncounted int) string {
 	a, b := &c.Continued, &c.HeldOut
-	if a.Sessions+b.Sessions == 0 {
+	if a.Sessions+b.Sessions == 0 && uncounted <= 0 {
 		return fmt.Sprintf("nothing to compare yet: no request has named a session that had a todo list; each side needs %d", c.Needed)
 	}
 	if !c.Enough {
-		return fmt.Sprintf("not enough sessions yet to compare: %s with carryon and %s without have had a todo list; each side needs %d",
+		text := fmt.Sprintf("not enough sessions yet to compare: %s with carryon and %s without have had a todo list; each side needs %d",
 			numbers.Grouped(a.Sessions), numbers.Grouped(b.Sessions), c.Needed)
+		if uncounted > 0 {
+			text += "; sessions that began with another share, in a dry run or while continuing was off do not count"
+		}
+		return text
 	}
 	text := fmt.Sprintf("%s: lists were finished in %s of %s sessions with carryon and in %s of %s without: ", c.conclusion(stalls),
 		numbers.Grouped(a.Finished.Count), numbers.Grouped(a.Sessions), numbers.Grouped(b.Finished.Count), numbers.Grouped(b.Sessions))

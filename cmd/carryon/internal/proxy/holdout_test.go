@@ -231,6 +231,10 @@ func TestTooFewSessionsAreNotCompared(t *testing.T) {
 	f := newFigures(time.Now())
 	f.Gone = gone{Share: 0.5, Continued: arm{Sessions: 10}, HeldOut: arm{Sessions: 9}}
 	assert.False(t, f.compare(&Config{Rules: Rules{Holdout: "0.5"}}).Enough, "each side needs them")
+	f.Counts.Listed = 19
+	assert.Equal(t, "not enough sessions yet to compare: 0 with carryon and 0 without have had a todo list; each side needs 10; "+
+		"sessions that began with another share, in a dry run or while continuing was off do not count",
+		f.compare(&Config{Rules: Rules{Holdout: "0.3"}}).Verdict)
 	assert.Nil(t, newScene(t).report(t).Holdout)
 	assert.Nil(t, newScene(t, "-holdout", "0.5", "-dry-run").report(t).Holdout)
 }
