@@ -141,18 +141,25 @@ const (
 	defaultCompletionTokens = 5
 )
 
-// chatJSON is the usage that one of the chunks reports: it counts the part of the completion sent so far.
-func (u usage) chatJSON(chunk, chunks int) json.RawMessage {
+// json is the usage, which of writes from the numbers unless it is literal; nil for none.
+func (u usage) json(of func(prompt, completion int) json.RawMessage) json.RawMessage {
 	switch {
 	case u.none:
 		return nil
 	case u.literal != "":
 		return json.RawMessage(u.literal)
 	case !u.set:
-		u.prompt, u.completion = defaultPromptTokens, defaultCompletionTokens
+		return of(defaultPromptTokens, defaultCompletionTokens)
 	}
-	spent := u.completion * chunk / chunks
-	return json.RawMessage(marshal(chatUsage{Prompt: u.prompt, Completion: spent, Total: u.prompt + spent}))
+	return of(u.prompt, u.completion)
+}
+
+// chatJSON is the usage that one of the chunks reports: it counts the part of the completion sent so far.
+func (u usage) chatJSON(chunk, chunks int) json.RawMessage {
+	return u.json(func(prompt, completion int) json.RawMessage {
+		spent := completion * chunk / chunks
+		return json.RawMessage(marshal(chatUsage{Prompt: prompt, Completion: spent, Total: prompt + spent}))
+	})
 }
 
 // withIdentity applies the quirks that concern ids.

@@ -59,7 +59,7 @@ func (g gemini) stream(a answer, r Request, number int) []event {
 // end is what a chunk has behind its parts. A nil usage is none, and an empty finish too.
 type end struct {
 	finish string
-	usage  any
+	usage  json.RawMessage
 }
 
 // chunk is a chunk of an answer, or the whole one.
@@ -160,20 +160,14 @@ func geminiCall(c call, withID bool) json.RawMessage {
 }
 
 // geminiJSON is the usage after n of all chunks; nil for none.
-func (u usage) geminiJSON(n, all int) any {
-	switch {
-	case u.none:
-		return nil
-	case u.literal != "":
-		return json.RawMessage(u.literal)
-	case !u.set:
-		u.prompt, u.completion = defaultPromptTokens, defaultCompletionTokens
-	}
-	written := u.completion * n / all
-	members := []any{"promptTokenCount", u.prompt}
-	if written > 0 {
-		members = append(members, "candidatesTokenCount", written)
-	}
-	details := []json.RawMessage{object("modality", "TEXT", "tokenCount", u.prompt)}
-	return object(append(members, "totalTokenCount", u.prompt+written, "promptTokensDetails", details)...)
+func (u usage) geminiJSON(n, all int) json.RawMessage {
+	return u.json(func(prompt, completion int) json.RawMessage {
+		written := completion * n / all
+		members := []any{"promptTokenCount", prompt}
+		if written > 0 {
+			members = append(members, "candidatesTokenCount", written)
+		}
+		details := []json.RawMessage{object("modality", "TEXT", "tokenCount", prompt)}
+		return object(append(members, "totalTokenCount", prompt+written, "promptTokensDetails", details)...)
+	})
 }

@@ -39,7 +39,7 @@ func (messages) document(a answer, r Request, number int) string {
 }
 
 // message is the message of an answer. A nil usage is none.
-func (a answer) message(r Request, number int, content []json.RawMessage, reason, usage any) json.RawMessage {
+func (a answer) message(r Request, number int, content []json.RawMessage, reason any, usage json.RawMessage) json.RawMessage {
 	id, model := fmt.Sprintf("msg_%d", number), r.Model
 	if a.model != "" {
 		model = a.model
@@ -73,16 +73,10 @@ func (a answer) stopReason() any {
 }
 
 // messagesJSON is the usage at the end of an answer; nil for none.
-func (u usage) messagesJSON() any {
-	switch {
-	case u.none:
-		return nil
-	case u.literal != "":
-		return json.RawMessage(u.literal)
-	case !u.set:
-		u.prompt, u.completion = defaultPromptTokens, defaultCompletionTokens
-	}
-	return object("input_tokens", u.prompt, "output_tokens", u.completion)
+func (u usage) messagesJSON() json.RawMessage {
+	return u.json(func(prompt, completion int) json.RawMessage {
+		return object("input_tokens", prompt, "output_tokens", completion)
+	})
 }
 
 // contentBlock is a block of an answer: in one piece, and as a stream sends it.

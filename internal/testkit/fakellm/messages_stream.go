@@ -45,7 +45,7 @@ func (messages) stream(a answer, r Request, number int) []event {
 }
 
 // earlyUsage is the usage that the beginning of a stream reports; nil for none.
-func (a answer) earlyUsage() any {
+func (a answer) earlyUsage() json.RawMessage {
 	prompt := a.usage.prompt
 	switch {
 	case a.usage.none:

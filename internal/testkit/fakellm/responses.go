@@ -108,19 +108,13 @@ func (r response) ended(a answer, items []responseItem) response {
 	return r
 }
 
-// responseJSON is the usage that a response reports.
+// responseJSON is the usage that a response reports; nil for none.
 func (u usage) responseJSON() json.RawMessage {
-	switch {
-	case u.none:
-		return json.RawMessage("null")
-	case u.literal != "":
-		return json.RawMessage(u.literal)
-	case !u.set:
-		u.prompt, u.completion = defaultPromptTokens, defaultCompletionTokens
-	}
-	return json.RawMessage(fmt.Sprintf(
-		`{"input_tokens":%d,"input_tokens_details":{"cached_tokens":0},"output_tokens":%d,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":%d}`,
-		u.prompt, u.completion, u.prompt+u.completion))
+	return u.json(func(prompt, completion int) json.RawMessage {
+		return json.RawMessage(fmt.Sprintf(
+			`{"input_tokens":%d,"input_tokens_details":{"cached_tokens":0},"output_tokens":%d,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":%d}`,
+			prompt, completion, prompt+completion))
+	})
 }
 
 // responseItem is an item of the output.

@@ -53,12 +53,15 @@ func textChunks(texts ...string) string {
 // callChunk returns a chunk with fragments of tool calls; see [spec].
 func callChunk(specs ...string) string { return deltaChunk(callsDelta(specs...)) }
 
-func callsDelta(specs ...string) string {
+func callsDelta(specs ...string) string { return "{" + callList(specs...) + "}" }
+
+// callList returns the member with tool calls, or with fragments of them; see [spec].
+func callList(specs ...string) string {
 	list := make([]string, 0, len(specs))
 	for _, s := range specs {
 		list = append(list, spec(s))
 	}
-	return `{"tool_calls":[` + strings.Join(list, ",") + `]}`
+	return `"tool_calls":[` + strings.Join(list, ",") + `]`
 }
 
 // spec returns a fragment of a tool call, written as "index id type name

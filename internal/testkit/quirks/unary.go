@@ -197,13 +197,6 @@ func unaryMembers() []whole {
 }
 
 func unaryCalls() []whole {
-	list := func(specs ...string) string {
-		calls := make([]string, 0, len(specs))
-		for _, s := range specs {
-			calls = append(calls, spec(s))
-		}
-		return `"tool_calls":[` + strings.Join(calls, ",") + `]`
-	}
 	called := func(name, why, members string, calls ...Call) whole {
 		return answers(name, why, answer(message(`"content":null,`+members, "tool_calls"), replyUsage())).withCalls(calls...)
 	}
@@ -217,23 +210,23 @@ func unaryCalls() []whole {
 	custom := called("Q24 custom tool call", "A tool that takes text and no JSON.",
 		`"tool_calls":[{"id":"call_a","type":"custom","custom":{"name":"edit_file","input":"a.go"}}]`, Call{"call_a", "custom", "", ""})
 	plain := called("Q27 a call with the finish stop", "Gemini; a call counts, whatever the finish says.",
-		list("_ call_a function edit_file "+aArgs), edit())
+		callList("_ call_a function edit_file "+aArgs), edit())
 	plain.head, plain.reason = strings.Replace(plain.head, `"finish_reason":"tool_calls"`, `"finish_reason":"stop"`, 1), "stop"
 	spoken := answers("Q25 text and a call", "Most models announce what they do.",
-		answer(message(`"content":"I edit it.",`+list("_ call_a function edit_file "+aArgs), "tool_calls"), replyUsage())).withCalls(edit())
+		answer(message(`"content":"I edit it.",`+callList("_ call_a function edit_file "+aArgs), "tool_calls"), replyUsage())).withCalls(edit())
 	spoken.text = "I edit it."
 	return []whole{
 		called("Q11 two calls", "As OpenAI sends them.",
-			list("_ call_a function edit_file "+aArgs, "_ call_b function run_tests "+bArgs), edit(), test()),
+			callList("_ call_a function edit_file "+aArgs, "_ call_b function run_tests "+bArgs), edit(), test()),
 		called("Q07 calls with an index", "Mistral, Ollama and others number them here, too.",
-			list("0 call_a function edit_file "+aArgs, "1 call_b function run_tests "+bArgs), edit(), test()),
+			callList("0 call_a function edit_file "+aArgs, "1 call_b function run_tests "+bArgs), edit(), test()),
 		called("Q08 calls without an id", "Local servers.",
-			list("_ _ function edit_file "+aArgs, "_ _ function run_tests "+bArgs),
+			callList("_ _ function edit_file "+aArgs, "_ _ function run_tests "+bArgs),
 			Call{"", "function", "edit_file", aArgs}, Call{"", "function", "run_tests", bArgs}),
-		called("Q10 a call without a type", "Mistral.", list("_ call_a _ edit_file "+aArgs), edit()),
+		called("Q10 a call without a type", "Mistral.", callList("_ call_a _ edit_file "+aArgs), edit()),
 		called("Q20 arguments as an object", "LiteLLM before Ollama.",
 			`"tool_calls":[{"id":"call_a","type":"function","function":{"name":"edit_file","arguments":`+aArgs+`}}]`, edit()),
-		called("Q21 arguments empty", "Tools without arguments.", list("_ call_a function list_files "),
+		called("Q21 arguments empty", "Tools without arguments.", callList("_ call_a function list_files "),
 			Call{"call_a", "function", "list_files", ""}),
 		called("Q22 members of the provider's own on the call", "Gemini signs its thoughts.",
 			`"tool_calls":[{"id":"call_a","type":"function","function":{"name":"edit_file","arguments":`+jsonString(aArgs)+
