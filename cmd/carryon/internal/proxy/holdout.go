@@ -172,7 +172,7 @@ func (f *figures) compare(c *Config) *comparison {
 		Tokens:   welch(a.Tokens, a.Sessions, b.Tokens, b.Sessions),
 		Seconds:  welch(a.Seconds, a.Sessions, b.Seconds, b.Sessions),
 	}
-	compared.Verdict = compared.verdict(f.stalls(), f.Counts.Listed-a.Sessions-b.Sessions)
+	compared.Verdict = compared.verdict(f)
 	return compared
 }
 
@@ -182,22 +182,13 @@ func (f *figures) stalls() int {
 	return max(0, f.Counts.Continuations+f.Worth.Unsent-f.Counts.Questions)
 }
 
-// verdict says whether carryon is worth it, and why. uncounted is the number of sessions
-// that had a list and belong to no arm.
-func (c *comparison) verdict(stalls, uncounted int) string {
+// verdict says whether carryon is worth it, and why.
+func (c *comparison) verdict(f *figures) string {
 	a, b := &c.Continued, &c.HeldOut
-	if a.Sessions+b.Sessions == 0 && uncounted <= 0 {
-		return fmt.Sprintf("nothing to compare yet: no request has named a session that had a todo list; each side needs %d", c.Needed)
-	}
 	if !c.Enough {
-		text := fmt.Sprintf("not enough sessions yet to compare: %s with carryon and %s without have had a todo list; each side needs %d",
-			numbers.Grouped(a.Sessions), numbers.Grouped(b.Sessions), c.Needed)
-		if uncounted > 0 {
-			text += "; sessions that began with another share, in a dry run or while continuing was off do not count"
-		}
-		return text
+		return c.missing(&f.Counts)
 	}
-	text := fmt.Sprintf("%s: lists were finished in %s of %s sessions with carryon and in %s of %s without: ", c.conclusion(stalls),
+	text := fmt.Sprintf("%s: lists were finished in %s of %s sessions with carryon and in %s of %s without: ", c.conclusion(f.stalls()),
 		numbers.Grouped(a.Finished.Count), numbers.Grouped(a.Sessions), numbers.Grouped(b.Finished.Count), numbers.Grouped(b.Sessions))
 	text += inPoints(c.Finished)
 	if a.GoOns+b.GoOns > 0 {
@@ -213,6 +204,23 @@ func (c *comparison) verdict(stalls, uncounted int) string {
 		return text + " (" + with + ")"
 	}
 	return text + " (" + with + " instead of " + without + ")"
+}
+
+// missing says why there is nothing to compare yet.
+func (c *comparison) missing(n *counts) string {
+	all := c.Continued.Sessions + c.HeldOut.Sessions
+	switch {
+	case all == 0 && n.Listed == 0 && n.Lists > 0:
+		return fmt.Sprintf("nothing to compare: calls with a todo list have named no session, so none was held out; a header %s would name it", sessionHeader)
+	case all == 0 && n.Listed == 0:
+		return fmt.Sprintf("nothing to compare yet: no session has had a todo list; each side needs %d", c.Needed)
+	}
+	text := fmt.Sprintf("not enough sessions yet to compare: %s with carryon and %s without have had a todo list; each side needs %d",
+		numbers.Grouped(c.Continued.Sessions), numbers.Grouped(c.HeldOut.Sessions), c.Needed)
+	if n.Listed > all {
+		text += "; sessions that began with another share, in a dry run or while continuing was off do not count"
+	}
+	return text
 }
 
 // conclusion says whether carryon is worth it, and up to which price.

@@ -221,8 +221,9 @@ func TestTooFewSessionsAreNotCompared(t *testing.T) {
 	nameless.upstream.Append(stalls()...)
 	require.Equal(t, http.StatusOK, nameless.send(post(t, nameless.base, conversation{})).status)
 	nameless.served.wait()
-	assert.Equal(t, "nothing to compare yet: no request has named a session that had a todo list; each side needs 10",
+	assert.Equal(t, "nothing to compare: calls with a todo list have named no session, so none was held out; a header X-Carryon-Session would name it",
 		nameless.report(t).Holdout.Verdict)
+	assert.Equal(t, "nothing to compare yet: no session has had a todo list; each side needs 10", newScene(t, "-holdout", "0.5").report(t).Holdout.Verdict)
 	s := newScene(t, "-holdout", "0.5", "-yolo")
 	s.day(t, 3, false)
 	compared := s.report(t).Holdout
