@@ -14,6 +14,7 @@ import (
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
+	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/sse"
 	"github.com/carryon-go/carryon/middleware"
 )
@@ -75,6 +76,36 @@ func TestEventOverTheLimitFailsAContinuation(t *testing.T) {
 	require.NoError(t, got.Err)
 	assert.Equal(t, "data: "+wiretest.SaysText+"\n\ndata: "+wiretest.SaysFinish+"\n\ndata: [DONE]\n\n", got.Body)
 	require.Error(t, outcomes.Last().Err)
+}
+
+// What each later chunk repeats of the first ones must be small.
+func TestLargeIDsAreNotRepeated(t *testing.T) {
+	t.Parallel()
+	const gemini = `{"candidates":[{"content":{"parts":[{"text":"One."}],"role":"model"},"finishReason":"STOP"}],`
+	large := strings.Repeat("x", wire.MaxRepeated)
+	answers := map[string][]string{}
+	for _, member := range []string{`"id":"a`, `"object":"chat`, `"model":"m`} {
+		says := strings.Replace(wiretest.SaysText, member, member+large, 1)
+		answers["Chat Completions, "+member] = []string{"/chat/completions", wiretest.ChatBody(true), says, wiretest.SaysFinish, "[DONE]"}
+	}
+	for _, member := range []string{`"responseId":"` + large + `"`, `"modelVersion":"` + large + `"`, `"usageMetadata":{"promptTokenCount":1,"x":"` + large + `"}`} {
+		answers["Gemini, "+member[:15]] = []string{
+			"/models/gemini-3:streamGenerateContent?alt=sse", `{"contents":[{"parts":[{"text":"Go."}]}],"tools":[{"functionDeclarations":[{"name":"edit_file"}]}]}`, gemini + member + "}",
+		}
+	}
+	for name, answer := range answers {
+		stream, asked := "data: "+strings.Join(answer[2:], "\n\ndata: ")+"\n\n", 0
+		base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			asked++
+			return wiretest.Streamed(r, io.NopCloser(strings.NewReader(stream))), nil
+		})
+		request := wiretest.NewChatRequest(t, t.Context(), "http://model.test/v1", answer[1])
+		request.URL, _ = request.URL.Parse("/v1" + answer[0])
+		got := wiretest.ReadReply(transport.New(base, wiretest.OneContinuation(wiretest.TwoTodos)).RoundTrip(request))
+		require.NoError(t, got.Err, name)
+		assert.Equal(t, stream, got.Body, name)
+		assert.Equal(t, 1, asked, name)
+	}
 }
 
 // babble is a body that never stops, whatever is cancelled or closed.

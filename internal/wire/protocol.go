@@ -46,6 +46,10 @@ type Translator interface {
 	Translate(body []byte) []byte
 }
 
+// MaxRepeated is how many bytes of an answer, such as its id, carryon writes into each of the later chunks. More would
+// make a small answer very large, so it is not joined.
+const MaxRepeated = 4 << 10
+
 // Body is the body of a request. It is available until the call ends.
 type Body interface {
 	// Bytes returns the body. The caller must not change it.

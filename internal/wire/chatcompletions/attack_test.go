@@ -15,6 +15,7 @@ import (
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
+	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -203,7 +204,8 @@ func BenchmarkAttacksOfWholeAnswersAreLinear(b *testing.B) {
 func TestMembersThatComeTwiceAreNotMultiplied(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 64<<10)
-	first := `data: {"id":"` + long + `","model":"` + long + `","choices":[{"index":0,"delta":{"content":"Next."},"finish_reason":"stop"}],"usage":{"` +
+	id := long[:wire.MaxRepeated/2-10]
+	first := `data: {"id":"` + id + `","model":"` + id + `","choices":[{"index":0,"delta":{"content":"Next."},"finish_reason":"stop"}],"usage":{"` +
 		long + `":1}}` + "\n\ndata: [DONE]\n\n"
 	for name, second := range map[string]string{
 		"ids":      `{"id":"b"` + strings.Repeat(`,"id":"b"`, 1000) + `,"choices":[{"index":0,"delta":{"content":"On."}}]}`,

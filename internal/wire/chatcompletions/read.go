@@ -68,7 +68,7 @@ func (d *dialect) readChunk(json []byte, t adapter.TurnReader) {
 	if string(found[1]) == `"error"` {
 		t.Fail(wire.Reported(json))
 	}
-	d.takeEnvelope(&found)
+	d.takeEnvelope(&found, t)
 }
 
 // met is a bit set of the members that were read in an object. An answer must
@@ -399,8 +399,8 @@ type envelope struct {
 }
 
 // takeEnvelope takes a chunk's values as the envelope, unless the envelope is
-// fixed.
-func (d *dialect) takeEnvelope(found *[len(envelopeNames)][]byte) {
+// fixed. To values that are large, nothing is joined.
+func (d *dialect) takeEnvelope(found *[len(envelopeNames)][]byte, t adapter.TurnReader) {
 	if d.envelope.IsFixed() {
 		return
 	}
@@ -409,6 +409,10 @@ func (d *dialect) takeEnvelope(found *[len(envelopeNames)][]byte) {
 	for i := range found {
 		end += int32(len(found[i])) //nolint:gosec // far smaller than a body may be
 		taken.ends[i] = end
+	}
+	if d.document == nil && len(taken.tokens) > wire.MaxRepeated {
+		t.Unknown()
+		return
 	}
 	id := found[0]
 	d.envelope.Take(taken, !rawjson.IsNull(id) && string(id) != `""`)

@@ -50,6 +50,9 @@ func (c *codec) Read(e *sse.Event, t adapter.TurnReader) {
 	c.began = true
 	c.show.envelope.take(ch, c.show.later)
 	c.show.set(ch.usage)
+	if c.show.envelope.size() > wire.MaxRepeated || len(ch.usage) > wire.MaxRepeated {
+		t.Unknown()
+	}
 	if counts := countsOf(c.show.usages.turn); counts != (adapter.Usage{}) && (ch.usage != nil || ch.finish != nil) {
 		t.Usage(counts)
 	}

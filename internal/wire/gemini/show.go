@@ -50,6 +50,9 @@ func (v *envelope) take(c *chunk, later bool) {
 	keep(&v.trace, rawjson.Member(c.outer, "traceId"))
 }
 
+// size returns how many bytes the members have.
+func (v *envelope) size() int { return len(v.response) + len(v.model) + len(v.created) + len(v.trace) }
+
 // shownTurn is a turn as it is shown.
 type shownTurn struct {
 	open      bool   // a call comes in pieces

@@ -2,6 +2,7 @@ package responses
 
 import (
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -26,6 +27,19 @@ func TestChainsForgetTheOldest(t *testing.T) {
 	last, _ = c.get(nobody, "a")
 	assert.Equal(t, "a3", last)
 	assert.Equal(t, 2, c.order.Len())
+}
+
+// An id is small, or it is not remembered.
+func TestChainsKeepNoLargeIDs(t *testing.T) {
+	t.Parallel()
+	large := strings.Repeat("x", maxID+1)
+	for _, ids := range [][2]string{{large, "b"}, {"a", large}} {
+		r := request{chains: newChains(2), caller: nobody, stored: true}
+		for range 2 {
+			r.keep(ids[0], &turnRead{id: []byte(`"` + ids[1] + `"`)})
+		}
+		assert.True(t, r.chains.isEmpty())
+	}
 }
 
 func TestChainsTranslateThatOneToken(t *testing.T) {

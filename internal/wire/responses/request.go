@@ -59,7 +59,7 @@ func (r *request) newTurn(first bool) *turn {
 func (r *request) keep(firstID string, turn *turnRead) {
 	r.turns = append(r.turns, turn.phases())
 	id := rawjson.TextOf(turn.id)
-	if r.stored && len(r.turns) > 1 && !turn.pauses && id != "" && id != firstID && firstID != "" {
+	if r.stored && len(r.turns) > 1 && !turn.pauses && id != "" && id != firstID && firstID != "" && max(len(id), len(firstID)) <= maxID {
 		r.chains.put(r.caller, firstID, id)
 	}
 }

@@ -137,7 +137,7 @@ func (x index) find(ev *event) *item {
 
 // Limits of a turn that is joined.
 const (
-	maxID    = 4 << 10 // bytes of an item's id, with which carryon writes events of its own
+	maxID    = wire.MaxRepeated // bytes of an id
 	maxItems = 16 << 10
 	maxRead  = 64 << 20 // bytes of items and of what is added to them
 )
