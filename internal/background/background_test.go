@@ -524,10 +524,11 @@ func BenchmarkReadIsLinear(b *testing.B) {
 		"lines in brackets":  "[Background task a completed]\n",
 		"brackets and lines": "[Background task a completed]\n\n",
 		"children":           "<a><b></a></b>",
+		"ends of children":   "</task-id>",
 	} {
 		read := func(size int) func() {
 			text := strings.Repeat(words, size/len(words))
-			wrapped := "<task-notification>" + strings.ReplaceAll(text, "</task-notification>", "") + "</task-notification>"
+			wrapped := "<task-notification>" + strings.ReplaceAll(text, "</task-notification>", "") + "<task-id>b</task-id><status>completed</status></task-notification>"
 			conversation := protocols["Messages"].render(b, []step{
 				user("Go."), agent("1"), call("c", "Read", "", text), call("d", "Bash", "", "ok\n"+banner+wrapped), beside(text), user(text), system(wrapped),
 			})

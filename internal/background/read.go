@@ -304,13 +304,12 @@ func (r *reader) readReport(p *automatic.Part) {
 	if !hasEndWord(status) && !saysEnd(child(p.Body, "event")) {
 		return
 	}
+	id, rest := cutChild(body, "task-id")
 	r.addReport(event{kind: reported, looked: body[:min(len(body), maxWords)], names: [3]string{
-		child(body, "tool-use-id"), child(body, "task-id"), cmp.Or(attribute(p.Attributes, "id"), attribute(p.Attributes, "sessionID")),
+		child(body, "tool-use-id"), id, cmp.Or(attribute(p.Attributes, "id"), attribute(p.Attributes, "sessionID")),
 	}})
-	_, more, _ := strings.Cut(body, "</task-id>")
-	for id := child(more, "task-id"); id != ""; id = child(more, "task-id") { // all that an end of the agent has stopped
+	for id, rest = cutChild(rest, "task-id"); id != ""; id, rest = cutChild(rest, "task-id") { // all that an end of the agent has stopped
 		r.addReport(event{kind: reported, names: [3]string{idOfWork: id}})
-		_, more, _ = strings.Cut(more, "</task-id>")
 	}
 }
 
@@ -350,12 +349,15 @@ func (r *reader) readLines(body string) {
 
 // child returns the text of an element inside of another, or "".
 func child(body, name string) string {
-	_, text, ok := strings.Cut(body, "<"+name+">")
-	if !ok {
-		return ""
-	}
-	text, _, _ = strings.Cut(text, "</"+name+">")
-	return strings.TrimSpace(text)
+	text, _ := cutChild(body, name)
+	return text
+}
+
+// cutChild is child, and returns what follows the element.
+func cutChild(body, name string) (text, rest string) {
+	_, text, _ = strings.Cut(body, "<"+name+">")
+	text, rest, _ = strings.Cut(text, "</"+name+">")
+	return strings.TrimSpace(text), rest
 }
 
 // ownWords returns a text without the elements in it.
