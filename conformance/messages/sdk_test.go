@@ -14,7 +14,7 @@ import (
 	"github.com/carryon-go/carryon/middleware"
 )
 
-// The official SDK reads the joined answer over HTTP, accumulated from a w.Stream and as a whole answer.
+// The official SDK reads the joined answer over HTTP, accumulated from a stream and as a whole answer.
 func TestOfficialSDKReadsJoinedAnswers(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
