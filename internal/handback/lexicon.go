@@ -15,6 +15,7 @@ const (
 	step       kinds = 1 << iota // announces a step: "I will"
 	start                        // names the next step, but cancels no question: "Next:"
 	hang                         // makes a step hang on something: "until"
+	later                        // makes it follow what was said before: "after that"
 	consent                      // makes it hang on the user: "once you"
 	request                      // hands the turn back, whatever else the sentence says
 	tell                         // hands it back unless it is offered: "let me know which"
@@ -190,7 +191,8 @@ func englishSteps() []entry {
 // englishConditions are what a step hangs on.
 func englishConditions() []entry {
 	return []entry{
-		{hang, "if |until|once|unless|otherwise|as soon as|before you|depending on|based on your|whichever|whatever you|either way|in that case|^then i'll|^then i will|assuming you|after that|afterwards"},
+		{hang, "if |until|once|unless|otherwise|as soon as|before you|depending on|based on your|whichever|whatever you|either way|in that case|^then i'll|^then i will|assuming you"},
+		{later, "after that|afterwards"},
 		{hang, "your {answer/choice/decision/call/go-ahead/approval/confirmation/reply/response/preference/pick/ok/word}|by default"},
 		{consent, "{once/after/when/until/as soon as/before/whenever} {you/you've/you're/you'd/we agree/your}|{once/when/if} {approved/confirmed/agreed/accepted}"},
 		{consent, "{once/when/as soon as} {i have/i've got/i get/i hear} {your/that/this/an answer/confirmation/approval/it}"},
@@ -272,8 +274,10 @@ func german() []entry {
 		{can, "ich kann|kann ich|mache ich|lege ich|beginne ich|fange ich|starte ich|gehe ich|ich würde|werde ich|lösche ich"},
 		{request, "bitte {bestätige/bestätigen/gib mir/geben sie/sag mir/sagen sie/wähle/wählen sie/entscheide/entscheiden sie/teile mir/teilen sie mir/prüfe/prüfen sie/antworte}|{warte/warten} {/weiter /noch /hier }auf {deine/ihre/dein/ihr/dich/sie/eine antwort/bestätigung/freigabe}|{gib/geben sie} {mir/mir kurz} bescheid, {wenn/sobald/ob/welche/wie}|sag mir{,/ bitte,/ kurz,} {ob/welche/welches/welchen/wie/wann/was/wenn}|{brauche/benötige} {/dafür /dazu }{/noch }{deine/ihre/dein/ihr} |^{wähle/wählen sie/entscheide dich/entscheide du/bitte einmal/bitte kurz/bitte selbst}|ich warte hier|ich halte hier an|kann ich nicht {weitermachen/fortfahren}|{deine/ihre} entscheidung."},
 		{request, "^{soll/sollen/darf} {ich/wir}|^möchtest du|^möchten sie|^willst du"},
-		{request, "{sag/sage/antworte/antworte mit} @"},
+		{nothing, "^bitte {einmal/kurz} {warten/geduld/um geduld/gedulden/einen moment}"},
+		{request, "^{sag/sage/antworte/antworte mit} @|{und/dann} {sag/sage} @"},
 		{tell, "bescheid, {wenn/sobald} {der/die/das/es/er/alles/du fertig/du soweit/du so weit}|{sag/sage/sagen sie/gib/geben sie} {/mir }{/nur /einfach /kurz /dann }bescheid|{erzähl/erzähle/schick/schicke/zeig/zeige/beschreib/beschreibe} mir"},
+		{offer, "bei {fragen/rückfragen/problemen/unklarheiten} {sag/sagen sie/gib/geben sie}|bescheid, {wenn/falls} ich {noch/etwas}"},
 		{offerOnly, "{wenn/falls} {/du /sie }{noch/weitere/etwas/sonst/irgend/fragen/probleme/änderung/anpassung/hilfe}*|wenn du {willst/möchtest/magst}|wenn sie {wollen/möchten}|falls du {willst/möchtest}|falls sie {wünschen/möchten}|bei bedarf|gerne kann ich"},
 		{leaning, "ich {würde/empfehle/tendiere}|meine empfehlung|mein vorschlag|^{hinweis/tipp/anmerkung/übrigens/nebenbei/side-hinweis}"},
 	}
@@ -288,6 +292,7 @@ func french() []entry {
 		{can, "je peux|je pourrai|je passe|je continue|je commence|je lance|je m'en occupe"},
 		{request, "{confirmez/confirme}{-moi/ que/ si/ et/ pour/ avant/ moi/./,}|merci de {confirmer/me dire/valider/choisir/préciser}|veuillez {confirmer/choisir/valider/préciser/indiquer/fournir}|{dites-moi/dis-moi} {si je/quand/quel/quelle/lequel/laquelle/ce que/comment/où/lesquels}|{j'attends/en attente de} {ta/votre/ton/vos/tes}|j'ai besoin de {ton/ta/votre/vos}|je ne peux pas {continuer/poursuivre} {sans/avant/tant}|^{dois-je/puis-je/veux-tu/voulez-vous/souhaites-tu/souhaitez-vous}|à {toi/vous} de {choisir/décider}"},
 		{tell, "{dis-moi/dites-moi/fais-moi signe/faites-moi signe/préviens-moi/prévenez-moi}"},
+		{offer, "{dis-moi/dites-moi/fais-moi signe/faites-moi signe/préviens-moi/prévenez-moi} {s'il y a/en cas de}"},
 		{offerOnly, "si {quelque chose/jamais/tu as/vous avez/un problème/autre chose/tu rencontres/vous rencontrez}|si {tu veux/vous voulez/tu le souhaites/vous le souhaitez/besoin/tu souhaites/vous souhaitez}|n'hésitez pas|n'hésite pas"},
 		{leaning, "je {recommande/conseille/penche/préfère/pencherais/préférerais/recommanderais}|ma {recommandation/préférence}"},
 	}
@@ -302,6 +307,7 @@ func spanish() []entry {
 		{can, "puedo|podría|empiezo|sigo|continúo|paso a|procedo|lo hago"},
 		{request, "por favor,_{confirma/confirme/elige/indica/dime}|por favor {confirma/confirme/confírmame/elige/elija/indica/indícame/dime/proporciona}|^{confirma/confírmame/confirme}|dime si {sigo/continúo/procedo/empiezo/lo /debo/avanzo/te }|^{elige/elija} |{dime/avísame/dígame/indícame} {cuál/cuando/cuándo/qué/si lo/si debo/si procedo/si continúo/cómo/si prefieres}|{espero/esperando/a la espera de} {tu/su/tus} |{necesito/requiero} {tu/su/que me/que confirmes} |no puedo {continuar/seguir} {sin/hasta}|{quedo/me quedo} {a la espera/esperando}|tú decides|depende de ti"},
 		{tell, "{dime/avísame/dígame/avíseme/cuéntame}"},
+		{offer, "{dime/avísame/dígame/avíseme} {en caso de/de cualquier/cualquier/si hace falta algo/si hace falta más}|cualquier {cosa/duda/problema/pregunta}, {/me /solo }{dime/avísame/dígame/avíseme/dices/avisas}"},
 		{offerOnly, "si {tienes/tiene/hay/surge/encuentras/algo/ves}|si {quieres/lo deseas/quiere/necesitas/deseas/gustas}|no dudes en"},
 		{leaning, "{yo elegiría/recomiendo/sugiero/yo optaría/me inclino/yo iría/prefiero}|mi {recomendación/sugerencia/preferencia}"},
 	}
@@ -318,6 +324,7 @@ func portuguese() []entry {
 		{nothing, "vou {aguardar/esperar}"},
 		{request, "vou {aguardar/esperar} {sua/seu/a sua/o seu/você}"},
 		{tell, "{me avise/me avisa/avise-me/me diga/diga-me/me conte/me conta}|me autorizar"},
+		{offer, "{me avise/me avisa/avise-me/me diga/diga-me} {em caso de/de qualquer/qualquer/se gostaria}|qualquer {coisa/dúvida/problema/pergunta}, {/é só /só }{me avise/me avisa/me avisar/avise-me/me diga/diga-me}"},
 		{offerOnly, "se {tiver/houver/surgir/encontrar/algo}|se {quiser/você quiser/desejar/precisar}|caso {queira/precise/deseje}"},
 		{leaning, "{eu escolheria/recomendo/sugiro/eu optaria/eu iria/prefiro}|minha {recomendação/sugestão/preferência}"},
 	}

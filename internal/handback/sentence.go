@@ -293,7 +293,8 @@ func (r *reading) end(s *sentence, end int) {
 	case s.handsBack():
 		r.requested = true
 	case free && !s.label:
-		r.asked, r.requested = false, false
+		r.asked = false
+		r.requested = r.requested && s.kinds&later != 0 // what follows is what was requested
 	}
 	if s.kinds&tell != 0 && s.kinds&offerOnly != 0 {
 		s.kinds |= offer
