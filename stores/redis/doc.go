@@ -17,6 +17,9 @@
 // itself, which is text for everything that carryon stores. Keys begin with
 // "carryon:"; [records.WithPrefix] sets another prefix.
 //
+// go-redis, the client, prints what it finds wrong with connections to standard error,
+// unless its SetLogger sends that elsewhere.
+//
 // If the server evicts a session's key, the session gets its full budget again.
 // docs/shared-state.md in the repository says how to set up a server, and what is
 // lost when one fails.
