@@ -20,8 +20,8 @@ var credentialWords = [...][]string{ //nolint:gochecknoglobals // constant
 	'w': {"workspace"},
 }
 
-// IsCredential reports whether a header of that name may identify the caller.
-func IsCredential(name string) bool {
+// isCredential reports whether a header of that name may identify the caller.
+func isCredential(name string) bool {
 	for at := range len(name) {
 		first := name[at] | 0x20 // in lower case, if it is a letter
 		if int(first) >= len(credentialWords) {
@@ -68,7 +68,7 @@ func withoutForm(query string) string {
 func AddCredentials(header map[string][]string, query string, add func(text string)) (found bool) {
 	query = withoutForm(query)
 	add(query)
-	return AddHeaders(header, IsCredential, add) || query != ""
+	return AddHeaders(header, isCredential, add) || query != ""
 }
 
 // AddHeaders adds the headers with such names, with their values, and reports whether there are any.

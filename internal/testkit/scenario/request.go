@@ -79,8 +79,8 @@ func AllowedTools(mode string, more ...string) map[string]any {
 	return map[string]any{"type": "allowed_tools", "allowed_tools": map[string]any{"mode": mode, "tools": tools}}
 }
 
-// WithToolCall returns the request with a tool call and its result added.
-func WithToolCall(request openai.ChatCompletionRequest, call openai.ToolCall, result string) openai.ChatCompletionRequest {
+// withToolCall returns the request with a tool call and its result added.
+func withToolCall(request openai.ChatCompletionRequest, call openai.ToolCall, result string) openai.ChatCompletionRequest {
 	request.Messages = slices.Concat(request.Messages, []openai.ChatCompletionMessage{
 		{Role: openai.ChatMessageRoleAssistant, ToolCalls: []openai.ToolCall{call}},
 		{Role: openai.ChatMessageRoleTool, ToolCallID: call.ID, Content: result},
@@ -90,7 +90,7 @@ func WithToolCall(request openai.ChatCompletionRequest, call openai.ToolCall, re
 
 // WithEdit returns the request with a call of edit_file and its result added.
 func WithEdit(request openai.ChatCompletionRequest, id string) openai.ChatCompletionRequest {
-	return WithToolCall(request, openai.ToolCall{
+	return withToolCall(request, openai.ToolCall{
 		ID: id, Type: openai.ToolTypeFunction, Function: openai.FunctionCall{Name: "edit_file", Arguments: "{}"},
 	}, "saved")
 }
@@ -99,7 +99,7 @@ func WithEdit(request openai.ChatCompletionRequest, id string) openai.ChatComple
 // and with the tool unless it offers that already.
 func WithTodos(request openai.ChatCompletionRequest, name, arguments, result string) openai.ChatCompletionRequest {
 	request = Offering(request, name)
-	return WithToolCall(request, openai.ToolCall{
+	return withToolCall(request, openai.ToolCall{
 		ID: fmt.Sprint("call_", len(request.Messages)), Type: openai.ToolTypeFunction,
 		Function: openai.FunctionCall{Name: name, Arguments: arguments},
 	}, result)

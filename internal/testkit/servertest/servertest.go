@@ -15,9 +15,9 @@ import (
 	"github.com/carryon-go/carryon/internal/testkit/syncbuf"
 )
 
-// RequireServers is the environment variable that makes a test fail if its
+// requireServers is the environment variable that makes a test fail if its
 // server is not installed. Without it, the test is skipped.
-const RequireServers = "CARRYON_REQUIRE_SERVERS"
+const requireServers = "CARRYON_REQUIRE_SERVERS"
 
 // find returns the program of one of these names, or "" if there is none. With
 // -short it skips the test.
@@ -42,8 +42,8 @@ func find(tb testing.TB, names, folders []string) string {
 // missing fails or skips a test whose server is not installed.
 func missing(tb testing.TB, what string) {
 	tb.Helper()
-	if os.Getenv(RequireServers) != "" { //nolint:forbidigo // it is how .ci/run says that nothing may be left out
-		require.Fail(tb, what+" is not installed, and "+RequireServers+" is set")
+	if os.Getenv(requireServers) != "" { //nolint:forbidigo // it is how .ci/run says that nothing may be left out
+		require.Fail(tb, what+" is not installed, and "+requireServers+" is set")
 	}
 	tb.Skip(what + " is not installed: not tested with a real server")
 }

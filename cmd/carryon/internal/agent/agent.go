@@ -15,7 +15,7 @@ type Agent struct {
 	Name string
 
 	packages []string     // names of npm packages, for npx and similar
-	modes    Modes        // how it runs without a user
+	modes    modes        // how it runs without a user
 	prepare  func(*setup) // points it to the proxy; nil for the variables that SDKs read
 	list     settings
 	hint     string // how to point it to carryon by hand, or ""

@@ -18,7 +18,7 @@ func agents() []Agent {
 func continueDev() Agent {
 	return Agent{
 		Name: "cn", packages: []string{"@continuedev/cli"},
-		modes:   Modes{OneShot: []string{"-p", "--print"}, Unattended: []string{"--auto"}},
+		modes:   modes{oneShot: []string{"-p", "--print"}, unattended: []string{"--auto"}},
 		prepare: prepareContinue,
 		hint:    "set apiBase in its configuration",
 	}
@@ -45,9 +45,9 @@ func prepareContinue(s *setup) {
 func copilot() Agent {
 	return Agent{
 		Name: "copilot", packages: []string{"@github/copilot"},
-		modes: Modes{
-			OneShot:    []string{"-p", "--prompt"},
-			Unattended: []string{"--allow-all-tools", "--allow-all", "--yolo", "--autopilot", "--mode=autopilot"},
+		modes: modes{
+			oneShot:    []string{"-p", "--prompt"},
+			unattended: []string{"--allow-all-tools", "--allow-all", "--yolo", "--autopilot", "--mode=autopilot"},
 		},
 		prepare: prepareCopilot,
 		hint:    "set COPILOT_API_URL, or COPILOT_PROVIDER_BASE_URL with a key of your own",
@@ -92,7 +92,7 @@ func copilotTools(words []string) string {
 func pi() Agent {
 	return Agent{
 		Name: "pi", packages: []string{"@mariozechner/pi-coding-agent", "@earendil-works/pi-coding-agent"},
-		modes:   Modes{OneShot: []string{"-p", "--print"}},
+		modes:   modes{oneShot: []string{"-p", "--print"}},
 		prepare: preparePi,
 		hint:    "set the baseUrl of its provider in ~/.pi/agent/models.json",
 	}
@@ -139,9 +139,9 @@ func preparePi(s *setup) {
 func aider() Agent {
 	return Agent{
 		Name: "aider", packages: []string{"aider-chat"},
-		modes: Modes{
-			OneShot:    []string{"-m", "--message", "--msg", "-f", "--message-file"},
-			Unattended: []string{"--yes", "--yes-always"},
+		modes: modes{
+			oneShot:    []string{"-m", "--message", "--msg", "-f", "--message-file"},
+			unattended: []string{"--yes", "--yes-always"},
 		},
 	}
 }

@@ -8,9 +8,9 @@ import (
 func claude() Agent {
 	return Agent{
 		Name: "claude", packages: []string{"@anthropic-ai/claude-code"},
-		modes: Modes{
-			OneShot:    []string{"-p", "--print"},
-			Unattended: []string{"--dangerously-skip-permissions", "--permission-mode=bypassPermissions"},
+		modes: modes{
+			oneShot:    []string{"-p", "--print"},
+			unattended: []string{"--dangerously-skip-permissions", "--permission-mode=bypassPermissions"},
 		},
 		prepare: prepareClaude,
 		list: settings{

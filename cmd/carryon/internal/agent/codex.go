@@ -20,9 +20,9 @@ const (
 func codex() Agent {
 	return Agent{
 		Name: "codex", packages: []string{"@openai/codex"},
-		modes: Modes{
-			OneShot: []string{"exec", "e", "review"}, // these never ask for permission
-			Unattended: []string{
+		modes: modes{
+			oneShot: []string{"exec", "e", "review"}, // these never ask for permission
+			unattended: []string{
 				"exec", "e", "review", "--dangerously-bypass-approvals-and-sandbox", "--yolo", "--full-auto",
 				"-a=never", "--ask-for-approval=never",
 			},

@@ -10,7 +10,7 @@ import (
 func gemini() Agent {
 	return Agent{
 		Name: "gemini", packages: []string{"@google/gemini-cli"},
-		modes:   Modes{OneShot: []string{"-p", "--prompt"}, Unattended: []string{"-y", "--yolo", "--approval-mode=yolo"}},
+		modes:   modes{oneShot: []string{"-p", "--prompt"}, unattended: []string{"-y", "--yolo", "--approval-mode=yolo"}},
 		prepare: prepareGemini,
 		list:    settings{how: `"experimental": {"taskTracker": true} in ~/.gemini/settings.json`, only: true},
 		hint:    "set GOOGLE_GEMINI_BASE_URL, or with a Google login CODE_ASSIST_ENDPOINT, to the address of a carryon proxy",

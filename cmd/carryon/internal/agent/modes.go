@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Modes are the ways in which an agent can run without somebody at the keyboard.
+// modes are the ways in which an agent can run without somebody at the keyboard.
 // Each is a list of the words that choose it in a command: a flag such as
 // "--print", a flag with its value such as "--approval-mode=yolo", or a subcommand
 // such as "exec".
-type Modes struct {
-	OneShot    []string // it answers one prompt, and ends
-	Unattended []string // it acts without asking for permission
+type modes struct {
+	oneShot    []string // it answers one prompt, and ends
+	unattended []string // it acts without asking for permission
 }
 
 // Mode says how a command runs its agent.
@@ -24,7 +24,7 @@ type Mode struct {
 // those of [Of].
 func (a Agent) Mode(command []string, position int) Mode {
 	words := command[position:]
-	return Mode{OneShot: anyOf(words, a.modes.OneShot), Unattended: anyOf(words, a.modes.Unattended)}
+	return Mode{OneShot: anyOf(words, a.modes.oneShot), Unattended: anyOf(words, a.modes.unattended)}
 }
 
 // anyOf reports whether an agent's words contain one of these flags or subcommands.

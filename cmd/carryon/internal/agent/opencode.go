@@ -15,7 +15,7 @@ import (
 func opencode() Agent {
 	return Agent{
 		Name: "opencode", packages: []string{"opencode-ai"},
-		modes: Modes{OneShot: []string{"run"}, Unattended: []string{"--auto"}},
+		modes: modes{oneShot: []string{"run"}, unattended: []string{"--auto"}},
 		prepare: func(s *setup) {
 			prepareOpencode(s, fork{"opencode", "OPENCODE", "opencode", "https://opencode.ai/zen/v1"})
 		},
@@ -27,7 +27,7 @@ func opencode() Agent {
 func kilo() Agent {
 	return Agent{
 		Name: "kilo", packages: []string{"@kilocode/cli"},
-		modes:   Modes{OneShot: []string{"run"}, Unattended: []string{"--auto"}},
+		modes:   modes{oneShot: []string{"run"}, unattended: []string{"--auto"}},
 		prepare: func(s *setup) { prepareOpencode(s, fork{"kilo", "KILO", "kilo", "https://api.kilo.ai"}) },
 		hint:    "set options.baseURL of its provider in kilo.json",
 	}

@@ -12,7 +12,7 @@ import (
 func qwen() Agent {
 	return Agent{
 		Name: "qwen", packages: []string{"@qwen-code/qwen-code"},
-		modes:   Modes{OneShot: []string{"-p", "--prompt"}, Unattended: []string{"-y", "--yolo", "--approval-mode=yolo"}},
+		modes:   modes{oneShot: []string{"-p", "--prompt"}, unattended: []string{"-y", "--yolo", "--approval-mode=yolo"}},
 		prepare: prepareQwen,
 		list:    settings{how: `"tools": {"todoWrite": {"enabled": true}} in ~/.qwen/settings.json`},
 		hint:    "set the baseUrl of its modelProviders in ~/.qwen/settings.json",
