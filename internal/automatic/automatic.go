@@ -172,15 +172,17 @@ func cutLines(text string) (p Part, rest string, ok bool) {
 	return Part{Body: body, Reports: true}, rest, ok
 }
 
-// after returns what follows in a text from the first of some marks on.
+// after returns what follows in a text from the first of some marks on. It looks no further
+// than that mark: a text may have as many as it likes.
 func after(text string, marks ...string) string {
-	end := len(text)
-	for _, mark := range marks {
-		if at := strings.Index(text[:end], mark); at >= 0 {
-			end = at
+	for at := range len(text) {
+		for _, mark := range marks {
+			if text[at] == mark[0] && strings.HasPrefix(text[at:], mark) {
+				return text[at:]
+			}
 		}
 	}
-	return text[end:]
+	return ""
 }
 
 // Own returns what the user has written in a message: the text without what an agent has

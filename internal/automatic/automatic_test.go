@@ -157,6 +157,9 @@ func BenchmarkTextsAreLinear(b *testing.B) {
 		"trailers": func(n int) string {
 			return report + strings.Repeat("\n\nRead the output file to retrieve the result:", n)
 		},
+		"trailers between reports": func(n int) string {
+			return strings.Repeat(report+"\nFull transcript available at: /tmp/7\n", n)
+		},
 		"a report with a long result": func(n int) string { return banner + strings.Repeat("ok\n", n) + report },
 	} {
 		read := func(n int) func() {
