@@ -200,6 +200,50 @@ func BenchmarkAttacksOfWholeAnswersAreLinear(b *testing.B) {
 	}
 }
 
+// No caller knows the call of todo_pause, in whichever choice it comes. One of its own it
+// does know.
+func TestPauseInAnotherChoiceIsNotShown(t *testing.T) {
+	t.Parallel()
+	const call = `"tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"todo_pause","arguments":"{}"}}]`
+	for _, own := range []bool{false, true} {
+		wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
+			answer := func(choices string) string {
+				if !w.Stream {
+					return `{"id":"a","choices":[` + strings.ReplaceAll(choices, "delta", "message") + `]}`
+				}
+				return `data: {"id":"a","choices":[` + choices + "]}\n\ndata: [DONE]\n\n"
+			}
+			first := answer(`{"index":0,"delta":{"content":"One."},"finish_reason":"stop"}`)
+			second := answer(`{"index":0,"delta":{"content":"Two."},"finish_reason":"stop"},{"index":1,"delta":{` + call + `},"finish_reason":"tool_calls"}`)
+			asked := 0
+			base := wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				asked++
+				text := first
+				if asked > 1 {
+					text = second
+				}
+				if w.Stream {
+					return wiretest.Streamed(r, io.NopCloser(strings.NewReader(text))), nil
+				}
+				return wiretest.Answered(r, text), nil
+			})
+			body := wiretest.ChatBody(w.Stream)
+			if own {
+				body = strings.Replace(body, "edit_file", "todo_pause", 1)
+			}
+			got := wiretest.ReadReply(transport.New(base, wiretest.OneContinuation(wiretest.TwoTodos)).RoundTrip(
+				wiretest.NewChatRequest(t, t.Context(), "http://model.test/v1", body)))
+			require.NoError(t, got.Err)
+			assert.Equal(t, own, strings.Contains(got.Body, "todo_pause"), got.Body)
+			assert.Equal(t, 2, asked)
+			if !own {
+				assert.Contains(t, got.Body, "One.")
+				assert.Contains(t, got.Body, `"finish_reason":"stop"`)
+			}
+		})
+	}
+}
+
 // A text of one turn is not repeated for each of several places in another turn.
 func TestMembersThatComeTwiceAreNotMultiplied(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package chatcompletions
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/sse"
+	"github.com/carryon-go/carryon/pause"
 )
 
 // Read implements [adapter.Dialect].
@@ -103,13 +105,7 @@ func (d *dialect) readChoices(s *rawjson.Scanner, t adapter.TurnReader) {
 			d.takeChoice(own.Raw())
 			d.readChoice(s, t)
 		default:
-			if d.later != nil {
-				d.later.others = true
-			}
-			t.OtherChoice()
-			if callsTool(s.Raw()) {
-				t.OtherCall()
-			}
+			d.readOther(s.Raw(), t)
 		}
 	}
 }
@@ -153,16 +149,37 @@ func saysAnything(delta []byte) bool {
 	return false
 }
 
-// callsTool reports whether a choice calls a tool.
-func callsTool(choice []byte) bool {
-	for _, name := range []string{"delta", "message"} {
-		body := rawjson.Member(choice, name)
-		calls := rawjson.Over(rawjson.Member(body, "tool_calls"))
-		if calls.Open('[') && calls.Element() || !rawjson.IsNull(rawjson.Member(body, "function_call")) {
-			return true
+// readOther reads a choice that is not the first. It is shown as it came, so a
+// continuation in which it pauses fails: no caller knows that call.
+func (d *dialect) readOther(choice []byte, t adapter.TurnReader) {
+	calls, pauses := callsOf(choice)
+	t.OtherChoice()
+	if d.later != nil {
+		d.later.others = true
+		if pauses && !d.ownPause {
+			t.Fail(&adapter.StatusError{Err: errOtherPause, Retry: adapter.Retry{Never: true}})
+			return
 		}
 	}
-	return false
+	if calls {
+		t.OtherCall()
+	}
+}
+
+var errOtherPause = errors.New("transport: another choice of the answer calls todo_pause")
+
+// callsOf reports whether a choice calls a tool, and whether it calls todo_pause.
+func callsOf(choice []byte) (calls, pauses bool) {
+	for _, name := range []string{"delta", "message"} {
+		body := rawjson.Member(choice, name)
+		calls = calls || !rawjson.IsNull(rawjson.Member(body, "function_call"))
+		s := rawjson.Over(rawjson.Member(body, "tool_calls"))
+		for range s.Elements() {
+			calls = true
+			pauses = pauses || pause.Is(rawjson.TextOf(readCall(&s).name))
+		}
+	}
+	return calls, pauses
 }
 
 func (d *dialect) readChoice(s *rawjson.Scanner, t adapter.TurnReader) {
@@ -343,6 +360,7 @@ type dialect struct {
 	lastCall int32         // the index of the last tool call, or of the last fragment of one
 	hasDone  bool          // a turn has ended with [DONE]
 	over     bool          // the turn has ended: what is read next begins another
+	ownPause bool          // the caller has a todo_pause of its own
 	later    *laterTurn
 	document *document // nil if the answer is streamed
 }

@@ -31,6 +31,7 @@ func (Protocol) Parse(_ *url.URL, body []byte, source wire.Body) (adapter.Reques
 	p.facts.Provider = "openai"
 	ok := p.read(body)
 	p.facts.History, p.facts.ToolNames = p.request.history, p.request
+	p.request.ownPause = p.facts.OwnPause
 	return p.facts.Request, p.request, ok
 }
 
@@ -38,6 +39,7 @@ func (Protocol) Parse(_ *url.URL, body []byte, source wire.Body) (adapter.Reques
 type request struct {
 	stream    bool
 	stored    bool                      // the provider keeps the answer
+	ownPause  bool                      // the caller has a todo_pause of its own
 	reasoning [len(reasoningNames)]bool // the members under which the history carries reasoning
 	messages  wire.List
 	source    wire.Body
@@ -49,10 +51,14 @@ var _ wire.Request = (*request)(nil)
 func (r *request) Stream() bool { return r.stream }
 
 // NewCodec implements [wire.Request].
-func (r *request) NewCodec() wire.Codec { return &dialect{lastCall: adapter.NoIndex} }
+func (r *request) NewCodec() wire.Codec {
+	return &dialect{lastCall: adapter.NoIndex, ownPause: r.ownPause}
+}
 
 // NewDialect implements [wire.Request].
-func (r *request) NewDialect() adapter.Dialect[sse.Event] { return &dialect{document: new(document)} }
+func (r *request) NewDialect() adapter.Dialect[sse.Event] {
+	return &dialect{document: new(document), ownPause: r.ownPause}
+}
 
 // Refusal implements [wire.Request].
 func (r *request) Refusal(body []byte) error { return wire.RefusalIn(body) }
