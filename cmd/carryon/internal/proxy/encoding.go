@@ -87,14 +87,14 @@ const (
 
 // decode decompresses a body, up to what carryon reads of a plain one.
 func decode(compressed []byte, open func(io.Reader) (io.ReadCloser, error)) ([]byte, error) {
-	most := min(transport.MaxBody, plainRoom+maxRatio*len(compressed))
+	most := min(transport.MaxBody, plainRoom+maxRatio*int64(len(compressed)))
 	r, err := open(bytes.NewReader(compressed))
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close() //nolint:errcheck // Read has said it
-	plain, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
-	if err == nil && len(plain) > most {
+	plain, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err == nil && int64(len(plain)) > most {
 		err = transport.ErrTooLarge
 	}
 	return plain, err
