@@ -122,12 +122,17 @@ func AnswersOnly(message string) bool {
 	if len(message) > maxAnswer*utf8.UTFMax || utf8.RuneCountInString(message) > maxAnswer {
 		return false
 	}
+	ascii := true
 	before := ' ' // a semicolon is a question mark behind a Greek letter
 	for _, r := range message {
+		ascii = ascii && r < utf8.RuneSelf
 		if isQuestionMark(r) || r == '¿' || r == ';' && unicode.Is(unicode.Greek, before) {
 			return false
 		}
 		before = r
+	}
+	if ascii { // languages that set no question mark are not written in it
+		return true
 	}
 	var room [maxAnswer * utf8.UTFMax]byte
 	return !asksWithoutMark(append(room[:0], message...))
