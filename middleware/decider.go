@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/carryon-go/carryon/asynctask"
@@ -494,7 +495,8 @@ func (d *decider) judged() {
 func (d *decider) putList(in *continuation.Input) {
 	d.list.putInto(in)
 	in.MayAsk = d.mayAsk()
-	if t := &in.Turn; (len(in.Todos) > 0 || in.MayAsk) && !t.BrokeOff && !t.ToolCalls && !t.TooLong {
+	hasWork := slices.ContainsFunc(in.Todos, func(t todo.Todo) bool { return t.Status.Active() })
+	if t := &in.Turn; (hasWork || in.MayAsk) && !t.BrokeOff && !t.ToolCalls && !t.TooLong {
 		t.End = d.turn.textEnd()
 	}
 }
