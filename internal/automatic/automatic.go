@@ -26,9 +26,10 @@ type Part struct {
 
 // facts are what the rules need to know of agents.
 type facts struct {
-	elements                               map[string]agents.Element
-	banners, trailers, reporting, headings []agents.Fact
-	begins                                 [256]bool // the bytes with which an automatic text begins
+	elements                     map[string]agents.Element
+	banners, trailers, reporting []agents.Fact
+	headings                     []string  // whole lines
+	begins                       [256]bool // the bytes with which an automatic text begins
 }
 
 // known are the facts, put together once.
@@ -38,7 +39,9 @@ var known = sync.OnceValue(func() *facts { //nolint:gochecknoglobals // facts
 		banners:   agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Banners }),
 		trailers:  agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Trailers }),
 		reporting: agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Reports }),
-		headings:  agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Headings }),
+	}
+	for _, f := range agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Headings }) {
+		k.headings = append(k.headings, f.Text+"\n")
 	}
 	for _, e := range agents.Collect(func(a *agents.Agent) []agents.Element { return a.Elements }) {
 		k.elements[e.Name] = e
@@ -189,8 +192,11 @@ func after(text string, marks ...string) string {
 // put before it or behind it.
 func Own(message string) string {
 	own := trim(message)
-	for _, f := range known().headings {
-		if before, after, ok := strings.Cut(own, f.Text+"\n"); ok && (before == "" || strings.HasSuffix(before, "\n")) {
+	if strings.IndexByte(own, '\n') < 0 && strings.IndexByte(own, '<') < 0 { // most short messages
+		return own
+	}
+	for _, heading := range known().headings {
+		if before, after, ok := strings.Cut(own, heading); ok && (before == "" || strings.HasSuffix(before, "\n")) {
 			own = trim(after)
 		}
 	}
