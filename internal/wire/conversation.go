@@ -103,7 +103,7 @@ func AddTexts(e *rawjson.Edits, s *rawjson.Scanner, texts []string, partOf func(
 	quoted := rawjson.Quote(strings.Join(texts, ""))
 	switch raw := s.Raw(); {
 	case rawjson.IsNull(raw):
-		e.Replace(s.At()-len(raw), s.At(), quoted)
+		e.ReplaceNext(&list, quoted)
 	case rawjson.IsString(raw):
 		e.Insert(s.At()-1, quoted[1:len(quoted)-1])
 	case TakesText(raw):
