@@ -284,8 +284,12 @@ func (j *journal) withoutSecrets(ctx context.Context, err error) error {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if text := err.Error(); e.secrets != nil && text != e.quote("", text) {
-		return errors.New(e.quote("", text))
+	if e.secrets == nil {
+		return err
+	}
+	text := err.Error()
+	if quoted := e.quote("", text); quoted != text {
+		return errors.New(quoted)
 	}
 	return err
 }
