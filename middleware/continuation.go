@@ -37,7 +37,7 @@ func (c *Call) endContinuation(err error) {
 	ended := session.Ended{
 		Answered: err == nil && !paused, Asked: asked,
 		Called: called && !c.env.hasShortLoop(), Tokens: c.tokensOf(r, err), Result: c.resultOf(err, called),
-		Unshown: err != nil && !c.decider.continued.shown && !c.env.cancel.hasEnded(), // what the caller ends, uses its attempt
+		Unshown: err != nil && !c.decider.continued.shown && !c.env.cancel.hasEnded(), // one that the caller ends uses its attempt
 		Refused: isRefusal(err),
 	}
 	if ended.Called && !r.otherCall {
