@@ -75,4 +75,5 @@ const (
 	EndUnclear                  // none of the others; for example, a report of what was done
 	EndAnnounces                // the model announces its next step, or the text breaks off
 	EndAsks                     // the model asks the user something, or waits for the user
+	EndWaits                    // the text says that the agent's own work still runs: a build, a job, agents
 )

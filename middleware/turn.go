@@ -64,6 +64,8 @@ func endOf(text []byte) continuation.TurnEnd {
 		return continuation.EndAnnounces
 	case handback.Asks:
 		return continuation.EndAsks
+	case handback.Waits:
+		return continuation.EndWaits
 	case handback.Unclear:
 	}
 	return continuation.EndUnclear

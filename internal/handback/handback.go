@@ -22,8 +22,12 @@ const (
 	Unclear End = iota
 	// Announces is an end that says what the model does next, or a text that breaks off.
 	Announces
-	// Asks is an end that asks the user something, or hands the turn back in a statement.
+	// Asks is an end that asks the user something, hands the turn back in a statement, or
+	// waits for the user.
 	Asks
+	// Waits is an end that says that the agent's own work is still running: a build, a
+	// job, other agents.
+	Waits
 )
 
 // String returns the name of e.
@@ -33,6 +37,8 @@ func (e End) String() string {
 		return "announces"
 	case Asks:
 		return "asks"
+	case Waits:
+		return "waits"
 	default:
 		return "unclear"
 	}
@@ -64,8 +70,10 @@ func Of(text string) End {
 	switch {
 	case last.asks():
 		return Asks
+	case last.waits:
+		return Waits
 	case last.list, last.last.label && !stalls:
-		if above := w.aboveList(&buf); above != Unclear {
+		if above := w.aboveList(&buf, last.kinds); above != Unclear {
 			return above
 		}
 	case !stalls && last.length <= maxRemark && w.remarkAsks(&buf, last.kinds):
@@ -78,8 +86,9 @@ func Of(text string) End {
 }
 
 // aboveList returns how the paragraph above a list ends: it may ask which of the items to
-// do, or announce them all. Some paragraphs of the list may have been read already.
-func (w *walker) aboveList(buf *[maxParagraph]byte) End {
+// do, announce them all, or wait for them. Some paragraphs of the list may have been read
+// already, with these kinds of phrases.
+func (w *walker) aboveList(buf *[maxParagraph]byte, items kinds) End {
 	for range maxOptions {
 		above, ok := w.paragraph(buf)
 		switch {
@@ -87,6 +96,8 @@ func (w *walker) aboveList(buf *[maxParagraph]byte) End {
 			return Unclear
 		case above.asks():
 			return Asks
+		case above.waits, above.kinds&runs != 0 && items&work != 0:
+			return Waits
 		case above.list:
 		case above.kinds&step != 0 && bytes.HasSuffix(trimEnd(above.text), []byte(":")):
 			return Announces
@@ -112,7 +123,7 @@ func (w *walker) remarkAsks(buf *[maxParagraph]byte, remark kinds) bool {
 	case above.asks():
 		return above.list || remark&(leaning|offer) != 0
 	}
-	return above.list && w.aboveList(buf) == Asks
+	return above.list && w.aboveList(buf, remark) == Asks
 }
 
 // AnswersOnly reports whether a message of the user can only be an answer, or a word to

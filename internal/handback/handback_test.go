@@ -526,6 +526,33 @@ var asking = []string{
 	"승인해 주시면 진행하겠습니다.",
 }
 
+// waiting are ends that say that the agent's own work still runs.
+var waiting = []string{
+	"I need to wait for the build to finish, then I'll run the tests.",
+	"The build is running. I'll wait for it to complete.",
+	"Let me wait for the install to finish.",
+	"Waiting for the build to finish...",
+	"The three agents are still running; I'll summarise once all of them have reported.",
+	"I've launched two agents. Once they report, I'll merge what they found.",
+	"Part 1 is in. The e2e suite is running in the background, and I'll look at it when it's done.",
+	"CI hasn't finished yet.",
+	"Still waiting on `worker-2`.",
+	"Still running:\n\n- the build\n- the e2e tests",
+	"Der Build läuft noch, danach sehe ich mir das Ergebnis an.",
+	"La compilation est en cours, je reprends dès qu'elle est finie.",
+	"Los tests siguen en ejecución.",
+	"Os testes ainda estão rodando.",
+	"I test sono ancora in esecuzione.",
+	"Pengujian masih berjalan di latar belakang.",
+	"Testler hâlâ çalışıyor.",
+	"Тесты ещё выполняются.",
+	"测试还在运行，等结果出来再继续。",
+	"テストはまだ実行中です。",
+	"테스트가 아직 실행 중입니다.",
+	"الاختبارات لا تزال قيد التشغيل.",
+	"टेस्ट अभी चल रहे हैं।",
+}
+
 // announcing are ends that announce a step, or break off.
 var announcing = []string{
 	"The tests pass. I'll go ahead and run the linter.",
@@ -691,6 +718,9 @@ var announcing = []string{
 	"I notice the test is failing. Why? Because the mock isn't reset. I'll fix that now.",
 	"Now I need to update the imports.",
 	"I'll proceed to the next task without waiting.",
+	"While the build is running, I'll write the docs.",
+	"The build is still running. Meanwhile I'll write the docs.",
+	"I'll run the tests now, and once they finish I'll fix what fails.",
 	"I'll mark this as done and move on to the next one.",
 	"Let me read the file to understand what you want.",
 	"Let me look at your config.",
@@ -719,7 +749,6 @@ var announcing = []string{
 	"What about the tests? They use the same fixture, so I'll update them too.",
 	"Are there other callers? Let me grep for them.",
 	"How should this work? The spec says X. I'll follow it.",
-	"I need to wait for the build to finish, then I'll run the tests.",
 	"I'll start implementing once the install finishes.",
 	"Before I continue, let me verify the build.",
 	"Ready to start. I'll begin with the first task.",
@@ -841,9 +870,6 @@ var announcing = []string{
 	"I want to confirm this with a test. Writing it now.",
 	"I'll verify with you... actually, let me just run it.",
 	"I'll wait for the server to start and then run the tests.",
-	"The build is running. I'll wait for it to complete.",
-	"Let me wait for the install to finish.",
-	"Waiting for the build to finish...",
 	"I'll stop the old process first, then start the new one.",
 	"I'll pause the queue, deploy, and resume it.",
 	"I'll hold the lock while copying.",
@@ -1200,7 +1226,7 @@ var unclear = []string{
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	for want, texts := range map[handback.End][]string{
-		handback.Asks: asking, handback.Announces: announcing, handback.Unclear: unclear,
+		handback.Asks: asking, handback.Announces: announcing, handback.Unclear: unclear, handback.Waits: waiting,
 	} {
 		for _, text := range texts {
 			assert.Equal(t, want.String(), handback.Of(text).String(), "%.300q", text[max(0, len(text)-300):])
@@ -1236,7 +1262,7 @@ func TestSaysGoOn(t *testing.T) {
 
 // What stands above changes nothing, and the time is linear, whatever the text.
 func FuzzOf(f *testing.F) {
-	for _, texts := range [][]string{asking, announcing, unclear} {
+	for _, texts := range [][]string{asking, announcing, unclear, waiting} {
 		for _, text := range texts {
 			f.Add(text[max(0, len(text)-4096):])
 		}

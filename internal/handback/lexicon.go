@@ -30,6 +30,12 @@ const (
 	without                      // is one: "without"
 	soStep                       // a step that follows from the rest of the sentence: "so I'll"
 	atOnce                       // makes a step of a start: "now" at the end
+	work                         // names what an agent starts and what runs by itself: "the build"
+	runs                         // says that it runs: "still running"
+	awaits                       // waits for it: "waiting for"
+	idle                         // waits, whatever for: "I'll wait"
+	begun                        // says that it was started: "launched"
+	done                         // speaks of its end: "once they report"
 	nothing    kinds = 0         // hides a shorter phrase: "I'll be"
 )
 
@@ -71,7 +77,7 @@ func key(first uint64) uint32 {
 var phrasebook = sync.OnceValue(func() *lexicon { //nolint:gochecknoglobals // constant
 	l := new(lexicon)
 	for _, entry := range entries() {
-		for text := range strings.SplitSeq(entry.phrases, "|") {
+		for text := range strings.FieldsFuncSeq(entry.phrases, isSeparator) {
 			l.add(text, entry.kinds)
 		}
 	}
@@ -96,6 +102,9 @@ var phrasebook = sync.OnceValue(func() *lexicon { //nolint:gochecknoglobals // c
 	}
 	return l
 })
+
+// isSeparator reports whether r stands between the phrases of an entry.
+func isSeparator(r rune) bool { return r == '|' || r == '\n' }
 
 func (p *phrase) key() uint32 { return key(p.bytes) }
 
@@ -174,10 +183,12 @@ func englishSteps() []entry {
 		{step, "^{next/now/first/then}, {i/we}|^{next/now/first} {i/we}|^{next/now}, {i'm/we're}|^now {i'm/we're}|i'm now|i am now"},
 		{step, "^{moving on/proceeding/continuing} {to/with/now}|^{starting/beginning} {now/with}|^{checking/looking/searching/investigating/retrying/rerunning}{./!/...}|{i'm/i am} {proceeding/continuing/moving on/starting}"},
 		{step, "{i'll/i will} keep {going/working}|{i'm/i am} about to|^{time/now} to|^on to|^onto the|^here goes"},
-		{start, "i {need to/should/must/have to} |and {starting/moving on/proceeding/continuing} |^now that |^now {step/back}|^back to|^next {task/todo/item}:|^on it{./!/,/ -/ —}|^will do{./!}|{please/just} {hold on/wait}|one moment|{i'll/i will} wait for {the/it/this/that/all}|{task/step} {1/2/3/4/5/6/7/8/9} next|^{starting/working on/proceeding/continuing/going to/gonna/will now/resuming/picking up}|^next:|^next,|^next up|^now:|^now for|^now the|^now,|^next step:|^next is|^next comes|^up next"},
+		{start, "i {need to/should/must/have to} |and {starting/moving on/proceeding/continuing} |^now that |^now {step/back}|^back to|^next {task/todo/item}:|^on it{./!/,/ -/ —}|^will do{./!}|{please/just} {hold on/wait}|one moment|{task/step} {1/2/3/4/5/6/7/8/9} next|^{starting/working on/proceeding/continuing/going to/gonna/will now/resuming/picking up}|^next:|^next,|^next up|^now:|^now for|^now the|^now,|^next step:|^next is|^next comes|^up next"},
 		{start, "^{implementing/creating/adding/writing/running/updating/fixing/checking/reading/building/testing/looking at} {the/a/this/it/them/now}"},
 		{start, "{i'm/i am} {implementing/creating/adding/writing/running/updating/fixing/checking/reading/building/testing/looking/working}"},
 		{start, "^now {executing/onto/on to/moving/working/starting/continuing/proceeding/wiring/implementing/creating/adding/writing/running/updating/fixing/checking/reading/building/testing}"},
+		{start | awaits, "{i'll/i will} wait for {the/it/this/that/all}"},
+		{start, "{i'll/i will} wait for the {server/page/app/container/service/port/process to start}"},
 		{soStep, "so {i'll/i will/let me/i'm going/let's}|; {i'll/i will/let me}"},
 		{atOnce, "now{./!/:/...}|right away|right now"},
 		// No steps, although they begin like one.
@@ -262,12 +273,13 @@ func dangles(word []byte) bool {
 
 // entries returns the phrases of all languages.
 func entries() []entry {
-	return slices.Concat(english(), german(), french(), spanish(), portuguese(), russian(), chinese(), japanese(), korean(), others())
+	return slices.Concat(english(), german(), french(), spanish(), portuguese(), russian(), chinese(), japanese(), korean(), others(), waiting())
 }
 
 func german() []entry {
 	return []entry{
-		{step, "{jetzt/nun/als nächstes/zunächst/zuerst/danach/anschließend} {werde/schreibe/mache/füge/baue/erstelle/prüfe/beginne/starte/lese/ergänze/implementiere/teste/kümmere/gehe/setze/sehe/schaue/passe/behebe/nehme/lege} ich|ich {werde/mache/schreibe/beginne/starte/prüfe/fange/füge/baue/erstelle/gehe/nehme/lege/setze/schaue} {jetzt/nun/als nächstes/zunächst/zuerst}|^ich {schreibe/ergänze/mache/baue/erstelle/prüfe/beginne/starte/lese/füge/implementiere/behebe/korrigiere/passe/schaue/setze/lege/teste/kümmere} |ich werde|ich mache mich|lass mich|lassen sie mich"},
+		{step | later, "{danach/anschließend} {werde/schreibe/mache/füge/baue/erstelle/prüfe/beginne/starte/lese/ergänze/implementiere/teste/kümmere/gehe/setze/sehe/schaue/passe/behebe/nehme/lege/fasse} ich"},
+		{step, "{jetzt/nun/als nächstes/zunächst/zuerst} {werde/schreibe/mache/füge/baue/erstelle/prüfe/beginne/starte/lese/ergänze/implementiere/teste/kümmere/gehe/setze/sehe/schaue/passe/behebe/nehme/lege} ich|ich {werde/mache/schreibe/beginne/starte/prüfe/fange/füge/baue/erstelle/gehe/nehme/lege/setze/schaue} {jetzt/nun/als nächstes/zunächst/zuerst}|^ich {schreibe/ergänze/mache/baue/erstelle/prüfe/beginne/starte/lese/füge/implementiere/behebe/korrigiere/passe/schaue/setze/lege/teste/kümmere} |ich werde|ich mache mich|lass mich|lassen sie mich"},
 		{start, "^als nächstes|^nun zu|^weiter {mit/geht}|^schauen wir|^ich fange |{baue/schreibe/mache/prüfe} ich jetzt"},
 		{hang, "dann |wenn |sobald|falls |bis du|bis sie|bevor|sonst"},
 		{consent, "{sobald/wenn/falls/nachdem/bis} {du/sie} |nach {deiner/ihrer} {freigabe/bestätigung/zustimmung}|wenn das {so passt/passt/in ordnung/okay/gut}|falls das passt"},
@@ -369,7 +381,7 @@ func japanese() []entry {
 		{hang, "たら|場合|次第|まで|あとで|後に|前に"},
 		{consent, "よろしければ|問題なければ|ご確認後|承認{後/いただけ/され}|ご承認|確認{いただけ/でき次第}|良ければ|よければ"},
 		{can, "進めます|開始します|始めます|実装します|続けます|着手します|進みます"},
-		{request, "{確認/ご確認/承認/ご承認/選択/お選び/ご指示/指示/判断/ご判断/回答/ご回答/返信/ご返信/決定}{してください/ください/をお願い/お願い/いただけ/をください}|お待ちし*|待っています|待ちます|ご指示を|ご判断を|選んでください|決めてください|ご確認のほど"},
+		{request, "{確認/ご確認/承認/ご承認/選択/お選び/ご指示/指示/判断/ご判断/回答/ご回答/返信/ご返信/決定}{してください/ください/をお願い/お願い/いただけ/をください}|お待ちし*|ご指示を|ご判断を|選んでください|決めてください|ご確認のほど"},
 		{offer, "{必要/ご希望/何か/もし/ご質問/修正}{であれば/があれば/があり/な場合/なら/でしたら/ご不明}"},
 		{tell, "声をかけて{ください/いただけ/下さい}|教えて{ください/いただけ/下さい}|お知らせください|知らせてください"},
 		{offerOnly, "必要{であれば/なら/に応じ}|ご希望{であれば/なら/でしたら}|何か{あれば/ありまし}|もし{必要/何か/ご}|ご不明|ご質問があれば|お気軽に"},
@@ -385,7 +397,7 @@ func korean() []entry {
 		{hang, "하면|되면|시면|전에|까지|경우|면 "},
 		{consent, "{확인/승인/결정/선택/말씀}{해 주시면/해주시면/하시면/후/되면}|괜찮으{시면/면}|동의하시면|답변 주시면"},
 		{can, "진행하겠|시작하겠|계속하겠|이어가겠"},
-		{request, "{확인/승인/선택/결정/답변/검토/회신/지시}{해 주세요/해주세요/ 부탁/ 바랍니다/해 주십시오/해주십시오/을 부탁/ 주세요/주세요/해 주시기}|기다리{겠/고 있}"},
+		{request, "{확인/승인/선택/결정/답변/검토/회신/지시}{해 주세요/해주세요/ 부탁/ 바랍니다/해 주십시오/해주십시오/을 부탁/ 주세요/주세요/해 주시기}"},
 		{tell, "알려 주{세요/십시오/시기}|알려주{세요/십시오}|말씀해 주{세요/십시오}|말씀해주{세요/십시오}|말씀 주세요"},
 		{offerOnly, "필요{하시면/하면/한 경우}|있으면|있으시면|원하{시면/신다면}|궁금한|언제든"},
 		{leaning, "추천{합니다/드립니다/은}|권장|제 생각"},
@@ -402,7 +414,7 @@ func others() []entry {
 		{offerOnly, "إذا {أردت/رغبت/كنت تريد/احتجت}|إن أردت|لا تتردد"},
 		{step, "अब मैं|मैं अब|चलिए|चलो |आगे मैं|मुझे {देखने/जांचने} दें|पहले मैं"},
 		{hang, "अगर |यदि |जब आप|जैसे ही"},
-		{request, "कृपया {पुष्टि/बताएं/बताइए/चुनें/पुष्टि करें/अनुमति}|मुझे {बताएं/बताइए} {कि/कौन/कब/क्या}|आपकी {पुष्टि/अनुमति/प्रतिक्रिया} {का/की} |{प्रतीक्षा/इंतज़ार/इंतजार} {कर रहा/कर रही/है/में}"},
+		{request, "कृपया {पुष्टि/बताएं/बताइए/चुनें/पुष्टि करें/अनुमति}|मुझे {बताएं/बताइए} {कि/कौन/कब/क्या}|आपकी {पुष्टि/अनुमति/प्रतिक्रिया} {का/की} "},
 		{offerOnly, "{अगर/यदि} आप {चाहें/चाहते/चाहे}|ज़रूरत हो तो"},
 		{step, "tôi sẽ|bây giờ tôi|tiếp theo tôi|tiếp theo, tôi|để tôi|mình sẽ|em sẽ|giờ tôi"},
 		{start, "^tiếp theo|^bây giờ"},

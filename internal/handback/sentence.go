@@ -12,6 +12,7 @@ type reading struct {
 	list      bool // the paragraph begins with the item of a list
 	asked     bool // a question stands that no step behind it cancels
 	requested bool // likewise a statement that hands back
+	waits     bool // the agent's own work still runs, and nothing is announced meanwhile
 	kinds     kinds
 	length    int
 	last      sentence // the last sentence with a word in it
@@ -287,9 +288,12 @@ func (r *reading) end(s *sentence, end int) {
 	if s.words == 0 {
 		return
 	}
+	waits := s.waits(r.kinds)
+	r.waits = waits || r.waits && !s.meanwhile()
 	switch free := s.free(); {
 	case s.question:
 		r.asked = true
+	case waits:
 	case s.handsBack():
 		r.requested = true
 	case free && !s.label:
@@ -311,6 +315,25 @@ func (s *sentence) free() bool {
 	return steps && k&(hang|consent|stuck|offer|offerOnly) == 0 || k&soStep != 0 && k&consent == 0
 }
 
+// waits reports whether s says that the agent's own work still runs, in a paragraph that
+// has said what is in before.
+func (s *sentence) waits(before kinds) bool {
+	k := before | s.kinds
+	switch {
+	case k&work == 0 || s.kinds&request != 0 || s.meanwhile():
+		return false
+	case s.kinds&(work|runs|awaits|idle|done) == work:
+		return false // it says something else about the work
+	}
+	return s.kinds&(runs|awaits|idle) != 0 || s.kinds&done != 0 && k&begun != 0
+}
+
+// meanwhile reports whether s announces what the model does while it waits.
+func (s *sentence) meanwhile() bool {
+	k := s.kinds
+	return k&(step|start) != 0 && k&(hang|later|consent|awaits|done) == 0 || k&soStep != 0
+}
+
 // handsBack reports whether s is a statement that hands the turn back.
 func (s *sentence) handsBack() bool {
 	k := s.kinds
@@ -318,7 +341,7 @@ func (s *sentence) handsBack() bool {
 	switch {
 	case k&soStep != 0 && k&consent == 0:
 		return false
-	case k&request != 0,
+	case k&(request|idle) != 0,
 		k&imperative != 0 && k&(andStep|beforeI) != 0,
 		k&stuck != 0 && k&(hang|consent|without|beforeI) != 0 && !steps:
 		return true
