@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sort"
 	"time"
+
+	"github.com/carryon-go/carryon/internal/delivery"
 )
 
 // account is the record of one session: its tasks, and what the model has been told
@@ -15,10 +17,9 @@ import (
 // refers to, so several goroutines may read it. A change copies what it changes, at
 // most the tasks of one session.
 type account struct {
-	Tasks    []record `json:",omitempty"` // in order of start: all running ones, and the ended ones that are kept
-	Leases   []lease  `json:",omitempty"` // of unsettled deliveries
-	Repeated []Note   `json:",omitempty"` // the texts that the session's requests repeat, oldest first
-	Reserved []slot   `json:",omitempty"`
+	Tasks    []record        `json:",omitempty"` // in order of start: all running ones, and the ended ones that are kept
+	Leases   []lease         `json:",omitempty"` // of unsettled deliveries
+	Repeated []delivery.Note `json:",omitempty"` // the texts that the session's requests repeat, oldest first
 
 	Version     uint64 // counts the begins and ends of tasks, which change the status summary
 	Told        uint64 // the Version when the model was last told the summary
@@ -108,7 +109,7 @@ func (a *account) byNumber(number uint64) *record {
 
 // isEmpty reports whether the account need not be kept.
 func (a *account) isEmpty() bool {
-	return len(a.Tasks) == 0 && len(a.Leases) == 0 && len(a.Repeated) == 0 && len(a.Reserved) == 0
+	return len(a.Tasks) == 0 && len(a.Leases) == 0 && len(a.Repeated) == 0
 }
 
 // lastEnd returns when the last task ended; zero if none has.
@@ -139,15 +140,20 @@ func (a account) with(tasks []record) account {
 	return a
 }
 
-// begin returns the account after a task has begun, in the reserved slot if there is
-// one. It fails with ErrDuplicate, and as take does.
-func (a account) begin(task record, reserved uint64, now time.Time, rules rules) (account, error) {
-	if a.find(task.ID) != nil {
+// maxUndelivered is the number of ended tasks in a session that may wait for delivery.
+// Beyond it, no task can be started in the session.
+const maxUndelivered = 1000
+
+// begin returns the account after a task has begun. It fails with ErrDuplicate and
+// ErrLimit.
+func (a account) begin(task record, now time.Time, rules rules) (account, error) {
+	switch {
+	case a.find(task.ID) != nil:
 		return a, fmt.Errorf("%w: %s", ErrDuplicate, task.ID)
-	}
-	a, err := a.take(reserved, now, rules)
-	if err != nil {
-		return a, err
+	case rules.limit != Off && a.Running >= rules.limit:
+		return a, fmt.Errorf("%w: %d of %d tasks of the session are running", ErrLimit, a.Running, rules.limit)
+	case a.Undelivered >= maxUndelivered:
+		return a, fmt.Errorf("%w: %d ended tasks of the session wait for delivery", ErrLimit, a.Undelivered)
 	}
 	a.Version++
 	task.Started, task.Number = now, a.Version
@@ -238,7 +244,7 @@ func (a account) drop(gone func(record) bool) account {
 
 // forget returns the account with only its running tasks.
 func (a account) forget() account {
-	a.Leases, a.Repeated, a.Reserved = nil, nil, nil
+	a.Leases, a.Repeated = nil, nil
 	return a.drop(func(t record) bool { return t.Result != nil })
 }
 
@@ -280,7 +286,7 @@ func (a account) shrink(size int) account {
 // size returns roughly how many bytes the account takes in memory.
 func (a *account) size() int {
 	const perTask, perLease = 250, 100
-	size := perTask + a.OutputBytes + perLease*(len(a.Leases)+len(a.Reserved))
+	size := perTask + a.OutputBytes + perLease*len(a.Leases)
 	for i := range a.Tasks {
 		size += perTask + len(a.Tasks[i].ID) + len(a.Tasks[i].Name)
 	}

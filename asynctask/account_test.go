@@ -11,14 +11,17 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
 	"pgregory.net/rapid"
+
+	"github.com/carryon-go/carryon/internal/delivery"
 )
 
 var (
-	noon      = time.Date(2030, time.January, 1, 12, 0, 0, 0, time.UTC)
-	twoEnded  = rules{history: 2, limit: Off}
-	unlimited = rules{limit: Off}
-	twoPlaces = rules{limit: 2}
+	noon       = time.Date(2030, time.January, 1, 12, 0, 0, 0, time.UTC)
+	twoEnded   = rules{history: 2, limit: Off}
+	unlimited  = rules{limit: Off}
+	twoRunning = rules{limit: 2}
 )
 
 // ids returns the ids of the tasks that are kept.
@@ -34,7 +37,7 @@ func begun(t require.TestingT, ids ...string) account {
 	var a account
 	for _, id := range ids {
 		var err error
-		a, err = a.begin(record{ID: id, Name: id}, 0, noon, unlimited)
+		a, err = a.begin(record{ID: id, Name: id}, noon, unlimited)
 		require.NoError(t, err)
 	}
 	return a
@@ -52,8 +55,8 @@ func ended(t require.TestingT, ids ...string) account {
 }
 
 // delivered begins a delivery of everything.
-func delivered(a account, token uint64) (account, *Delivery) {
-	a, d, words := a.deliver(DeliverOptions{}, token, noon)
+func delivered(a account, token uint64) (account, *delivery.Delivery) {
+	a, d, words := a.deliver(delivery.Options{}, token, noon)
 	if d != nil {
 		d.Text = words.text()
 	}
@@ -66,7 +69,7 @@ func TestBeginAddsARunningTask(t *testing.T) {
 	assert.Equal(t, []string{"one", "two"}, ids(a))
 	assert.Equal(t, Running, a.find("two").state())
 	assert.Equal(t, 2, a.Running)
-	_, err := a.begin(record{ID: "one", Name: "again"}, 0, noon, unlimited)
+	_, err := a.begin(record{ID: "one", Name: "again"}, noon, unlimited)
 	require.ErrorIs(t, err, ErrDuplicate)
 }
 
@@ -148,22 +151,22 @@ func TestWhatEndedNeedNotBeToldAlways(t *testing.T) {
 func TestSettleHasTheOutcomesThatItSays(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		outcomes    []DeliveryOutcome
+		outcomes    []delivery.Outcome
 		undelivered int
 		told        bool
 		repeated    int
 		open        int
 	}{
 		"open":                {nil, 1, false, 0, 1},
-		"unread":              {[]DeliveryOutcome{Unread}, 1, false, 0, 0},
-		"unread, then told":   {[]DeliveryOutcome{Unread, Delivered}, 1, false, 0, 0},
-		"read":                {[]DeliveryOutcome{Read}, 0, true, 0, 1},
-		"read, then unread":   {[]DeliveryOutcome{Read, Unread}, 0, true, 0, 1},
-		"read, then told":     {[]DeliveryOutcome{Read, Delivered}, 0, true, 0, 0},
-		"read, then repeat":   {[]DeliveryOutcome{Read, Read, Repeat}, 0, true, 1, 0},
-		"told":                {[]DeliveryOutcome{Delivered}, 0, true, 0, 0},
-		"repeat":              {[]DeliveryOutcome{Repeat}, 0, true, 1, 0},
-		"repeat, then repeat": {[]DeliveryOutcome{Repeat, Repeat, Delivered, Unread}, 0, true, 1, 0},
+		"unread":              {[]delivery.Outcome{delivery.Unread}, 1, false, 0, 0},
+		"unread, then told":   {[]delivery.Outcome{delivery.Unread, delivery.Delivered}, 1, false, 0, 0},
+		"read":                {[]delivery.Outcome{delivery.Read}, 0, true, 0, 1},
+		"read, then unread":   {[]delivery.Outcome{delivery.Read, delivery.Unread}, 0, true, 0, 1},
+		"read, then told":     {[]delivery.Outcome{delivery.Read, delivery.Delivered}, 0, true, 0, 0},
+		"read, then repeat":   {[]delivery.Outcome{delivery.Read, delivery.Read, delivery.Repeat}, 0, true, 1, 0},
+		"told":                {[]delivery.Outcome{delivery.Delivered}, 0, true, 0, 0},
+		"repeat":              {[]delivery.Outcome{delivery.Repeat}, 0, true, 1, 0},
+		"repeat, then repeat": {[]delivery.Outcome{delivery.Repeat, delivery.Repeat, delivery.Delivered, delivery.Unread}, 0, true, 1, 0},
 	} {
 		a, d := delivered(ended(t, "one"), 7)
 		for _, outcome := range c.outcomes {
@@ -179,7 +182,7 @@ func TestSettleHasTheOutcomesThatItSays(t *testing.T) {
 func TestLeaseLapsesUnlessItIsRenewed(t *testing.T) {
 	t.Parallel()
 	a, _ := delivered(ended(t, "one"), 7)
-	late := noon.Add(LeaseLife)
+	late := noon.Add(delivery.Life)
 	assert.Empty(t, a.free(late.Add(-1)))
 	assert.Equal(t, []*record{&a.Tasks[0]}, a.free(late))
 	a = a.renew(7, late.Add(time.Second))
@@ -194,7 +197,7 @@ func TestOpenLeasesAreBounded(t *testing.T) {
 	for token := range uint64(10 * maxLeases) {
 		says := a.draft(now)
 		a = a.hold(says.lease(token+1, now), now)
-		now = now.Add(LeaseLife)
+		now = now.Add(delivery.Life)
 	}
 	assert.LessOrEqual(t, len(a.Leases), maxLeases)
 	for i, l := range a.Leases {
@@ -205,8 +208,8 @@ func TestOpenLeasesAreBounded(t *testing.T) {
 func TestForgetKeepsWhatRuns(t *testing.T) {
 	t.Parallel()
 	a, d := delivered(ended(t, "one", "two"), 7)
-	a = a.settle(d, Repeat, twoEnded)
-	a, err := a.begin(record{ID: "three", Name: "three"}, 0, noon, unlimited)
+	a = a.settle(d, delivery.Repeat, twoEnded)
+	a, err := a.begin(record{ID: "three", Name: "three"}, noon, unlimited)
 	require.NoError(t, err)
 	a = a.forget()
 	assert.Equal(t, []string{"three"}, ids(a))
@@ -259,16 +262,18 @@ func TestAccountIsAValue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var (
 			a     account
-			open  []*Delivery
+			open  []*delivery.Delivery
 			now   = noon
 			token uint64
 		)
 		id := func() string { return strconv.Itoa(rapid.IntRange(1, 6).Draw(t, "id")) }
-		draw := func() *Delivery { return rapid.SampledFrom(append(open, &Delivery{Lease: 1})).Draw(t, "delivery") }
+		draw := func() *delivery.Delivery {
+			return rapid.SampledFrom(append(open, &delivery.Delivery{Lease: 1})).Draw(t, "delivery")
+		}
 		changes := map[string]func() account{
 			"begin": func() account {
 				task := record{ID: id(), Name: "name", Until: now.Add(time.Hour)}
-				next, _ := a.begin(task, rapid.Uint64Range(0, 3).Draw(t, "reserved"), now, twoPlaces)
+				next, _ := a.begin(task, now, twoRunning)
 				return next
 			},
 			"end": func() account {
@@ -294,21 +299,16 @@ func TestAccountIsAValue(t *testing.T) {
 				return next
 			},
 			"settle": func() account {
-				return a.settle(draw(), rapid.SampledFrom([]DeliveryOutcome{Unread, Read, Delivered, Repeat}).Draw(t, "outcome"), twoEnded)
+				return a.settle(draw(), rapid.SampledFrom([]delivery.Outcome{delivery.Unread, delivery.Read, delivery.Delivered, delivery.Repeat}).Draw(t, "outcome"), twoEnded)
 			},
-			"renew": func() account { return a.renew(draw().Lease, now.Add(LeaseLife)) },
+			"renew": func() account { return a.renew(draw().Lease, now.Add(delivery.Life)) },
 			"time": func() account {
-				now = now.Add(LeaseLife / 2)
+				now = now.Add(delivery.Life / 2)
 				return a
 			},
-			"shrink":  func() account { return a.shrink(rapid.SampledFrom([]int{0, 4 << 10}).Draw(t, "size")) },
-			"beat":    func() account { return a.beat([]string{id(), id()}, now.Add(ownerLife)) },
-			"lose":    func() account { next, _ := a.endLost(now, twoEnded); return next },
-			"release": func() account { return a.release(rapid.Uint64Range(1, 3).Draw(t, "reserved")) },
-			"reserve": func() account {
-				next, _ := a.reserve(rapid.Uint64Range(1, 3).Draw(t, "reserved"), now, twoPlaces)
-				return next
-			},
+			"shrink": func() account { return a.shrink(rapid.SampledFrom([]int{0, 4 << 10}).Draw(t, "size")) },
+			"beat":   func() account { return a.beat([]string{id(), id()}, now.Add(ownerLife)) },
+			"lose":   func() account { next, _ := a.endLost(now, twoEnded); return next },
 			"forget": func() account { return a.forget() },
 		}
 		actions := map[string]func(*rapid.T){"": func(t *rapid.T) { recount(t, a) }}

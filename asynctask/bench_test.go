@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/internal/delivery"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
 )
 
@@ -35,7 +36,7 @@ func BenchmarkRemindOfAThousand(b *testing.B) {
 			s := setupOf(b, many(b, size), nil)
 			b.ReportAllocs()
 			for b.Loop() {
-				s.settle(s.Remind("a"), asynctask.Unread)
+				s.settle(s.Remind("a"), delivery.Unread)
 			}
 		})
 	}
@@ -45,7 +46,7 @@ func BenchmarkDeliverAThousand(b *testing.B) {
 	s := setupOf(b, many(b, 200), nil)
 	b.ReportAllocs()
 	for b.Loop() {
-		s.settle(s.Deliver("a", both), asynctask.Unread)
+		s.settle(s.Deliver("a", both), delivery.Unread)
 	}
 }
 
@@ -58,25 +59,25 @@ func BenchmarkSummaryOfAThousand(b *testing.B) {
 }
 
 // quiets are Managers that have nothing to say, with the sessions that ask.
-func quiets(tb testing.TB) map[string]func() *asynctask.Delivery {
+func quiets(tb testing.TB) map[string]func() *delivery.Delivery {
 	tb.Helper()
 	none, told, held := setupOf(tb, asynctask.NewManager(), nil), setupOf(tb, many(tb, 0), nil), setupOf(tb, many(tb, 0), nil)
-	told.settle(told.Remind("a"), asynctask.Delivered)
-	told.settle(told.Deliver("a", both), asynctask.Delivered)
+	told.settle(told.Remind("a"), delivery.Delivered)
+	told.settle(told.Deliver("a", both), delivery.Delivered)
 	held.Remind("a")
 	held.Remind("a")
-	held.settle(held.Deliver("a", both), asynctask.Delivered) // of the summary
+	held.settle(held.Deliver("a", both), delivery.Delivered) // of the summary
 	ctx := tb.Context()
-	ask := func(s *setup) func() *asynctask.Delivery {
-		return func() *asynctask.Delivery {
-			d, err := s.Manager.Deliver(ctx, "a", both)
+	ask := func(s *setup) func() *delivery.Delivery {
+		return func() *delivery.Delivery {
+			d, err := s.Manager.Deliveries().Deliver(ctx, "a", both)
 			if err != nil {
 				panic(err)
 			}
 			return d
 		}
 	}
-	return map[string]func() *asynctask.Delivery{"none": ask(none), "told": ask(told), "held": ask(held)}
+	return map[string]func() *delivery.Delivery{"none": ask(none), "told": ask(told), "held": ask(held)}
 }
 
 func BenchmarkNothingToSay(b *testing.B) {

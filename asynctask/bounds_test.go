@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/internal/delivery"
 )
 
 func TestOneSessionCannotTakeAllPlaces(t *testing.T) {
@@ -23,12 +24,9 @@ func TestOneSessionCannotTakeAllPlaces(t *testing.T) {
 	_, err := s.Start(in(t, "greedy"), "task", untilCancelled)
 	require.ErrorIs(t, err, asynctask.ErrLimit)
 	require.ErrorIs(t, s.Begin(in(t, "greedy"), "elsewhere", "task"), asynctask.ErrLimit)
-	_, err = s.Reserve(in(t, "greedy"))
-	require.ErrorIs(t, err, asynctask.ErrLimit)
 	_, err = s.Start(in(t, "modest"), "task", untilCancelled)
 	require.NoError(t, err)
 
-	assert.Equal(t, 5, s.CancelAll("greedy"))
 	require.NoError(t, s.Close(t.Context()))
 }
 
@@ -57,8 +55,6 @@ func TestAbandonedEndsDoNotKeepOthersFromStarting(t *testing.T) {
 		s.ends(fmt.Sprint("session-", i%100), fmt.Sprint("task-", i))
 	}
 	s.begins("a", "more")
-	_, err := s.Reserve(in(t, "a"))
-	require.NoError(t, err)
 	assert.Len(t, s.told("session-0"), 101, "none of their ends is lost")
 }
 
@@ -69,9 +65,7 @@ func TestTooManyUndeliveredKeepTheirSessionFromStarting(t *testing.T) {
 		s.ends("full", fmt.Sprint("task-", i))
 	}
 	require.EqualError(t, s.Begin(in(t, "full"), "more", "more"),
-		"asynctask: too many ended tasks wait for delivery: 1000")
-	_, err := s.Reserve(in(t, "full"))
-	require.ErrorIs(t, err, asynctask.ErrBacklog)
+		"asynctask: limit reached: 1000 ended tasks of the session wait for delivery")
 	s.begins("a", "more")
 
 	s.acks("full")
@@ -84,16 +78,16 @@ func TestWhatIsRepeatedSurvivesTheEndsOfOthers(t *testing.T) {
 	s := newSetup(t)
 	s.ends("a", "told")
 	d := s.deliver()
-	s.settle(d, asynctask.Repeat)
+	s.settle(d, delivery.Repeat)
 	for i := range 10_001 {
 		session := fmt.Sprint("session-", i)
 		s.ends(session, session)
 		s.acks(session)
 	}
-	again := s.Deliver("a", asynctask.DeliverOptions{})
+	again := s.Deliver("a", delivery.Options{})
 	require.NotNil(t, again)
 	assert.Equal(t, d.Text, again.Repeated[0].Text)
-	s.settle(again, asynctask.Unread)
+	s.settle(again, delivery.Unread)
 }
 
 func TestSessionsAreDroppedAfterTheirRetention(t *testing.T) {

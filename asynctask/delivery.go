@@ -6,100 +6,87 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/carryon-go/carryon/internal/delivery"
 )
 
-// Delivery is what the model has to be told about background tasks. Until it is
-// settled, no other delivery reports the same tasks.
-//
-// The text that [Manager.Deliver] returns is not part of the conversation's history. It
-// is therefore repeated in the same place, byte for byte, in the following requests,
-// until a turn ends in text. The sender of a request adds Text and the texts of
-// Repeated to a copy of the request, sets their anchors, and calls [Manager.Settle].
-//
-// A Delivery is plain data that encoding/json can read and write, so that another
-// process can settle it. It is not safe for concurrent use.
-type Delivery struct {
-	Session string `json:"session,omitzero"`
-	Lease   uint64 `json:"lease,omitzero"` // 0 if there is nothing to settle
+// Deliveries is for carryon's own packages: the middleware and package autotrigger tell
+// the model with it. A program needs [Manager.Remind] at most.
+func (m *Manager) Deliveries() delivery.Tasks { return deliveries{m} }
 
-	// Text has the reminder and the status summary, or one of them, with a blank line
-	// in between. It is "" if there is nothing new.
-	Text string `json:"text,omitzero"`
-	// Anchor is where the sender put Text. The sender sets it.
-	Anchor Anchor `json:"anchor,omitzero"`
-	// Tasks has the ids of the ended tasks that Text reports, in the order in which
-	// they ended.
-	Tasks []string `json:"tasks,omitempty"`
-	// Repeated has the texts of earlier requests that this request repeats, oldest
-	// first. If the position of a text is gone because the history was rewritten, the
-	// sender puts the text elsewhere and changes its Anchor.
-	Repeated []Note `json:"repeated,omitempty"`
+// deliveries implements [delivery.Tasks].
+type deliveries struct{ m *Manager }
 
-	Version uint64 `json:"version,omitzero"` // version of the summary in Text; 0 if there is none
-	Running int    `json:"running,omitzero"` // number of running tasks that Text reports
+func (d deliveries) IsShared() bool { return d.m.poller.isShared }
+
+func (d deliveries) SummaryInSystem() bool { return d.m.summaryInSystem }
+
+func (d deliveries) Summary(ctx context.Context, session string) (string, error) {
+	return d.m.Summary(ctx, session)
 }
 
-// DeliveryOutcome says what became of a [Delivery].
-type DeliveryOutcome uint8
-
-// The outcomes.
-const (
-	// Unread says that the model was not told, because the call failed or was abandoned
-	// before its finish reason. The next delivery reports the same tasks again.
-	Unread DeliveryOutcome = iota
-	// Read says that the finish reason was seen, but that the call goes on. No other
-	// delivery repeats the text until Settle is called again with Delivered or Repeat.
-	Read
-	// Delivered says that the model was told and nothing needs to be repeated, because
-	// the call ended in text or the program keeps the text in its own history.
-	Delivered
-	// Repeat says that the model was told, and that later requests repeat the text
-	// because the call ended in a tool call.
-	Repeat
-)
-
-// DeliverOptions say what [Manager.Deliver] leaves out. The zero value leaves out
-// nothing.
-type DeliverOptions struct {
-	// NoSummary leaves out the status summary, for requests that have it elsewhere,
-	// such as in the system message.
-	NoSummary bool
-	// OnlyNew leaves out Repeated, for a further request of the same call, which
-	// already has those texts.
-	OnlyNew bool
+func (d deliveries) Session(ctx context.Context) (session string, delivered bool) {
+	session = d.m.accounts.session(ctx)
+	return session, !d.m.accounts.isSilent(session)
 }
 
-// Deliver returns what to tell the model in a request of the session that is about to
-// be sent, or nil if there is nothing to tell. There is something if a task has ended
-// that no delivery reports, if the status summary has changed since the model was told
-// (with NoSummary: if more tasks run than the model was told), or if a text has to be
-// repeated. A summary does not count as changed if only old tasks drop out of it.
-//
-// Deliver takes one update of the account. In memory, a call with nothing to tell only
-// reads the account and does not allocate.
-func (m *Manager) Deliver(ctx context.Context, session string, o DeliverOptions) (*Delivery, error) {
-	if !m.looksByUpdate(session) {
-		if a, now, err := m.accounts.look(ctx, session); err != nil || !a.hasNews(o, now) {
+func (d deliveries) Watch(session string, f func()) (stop func()) {
+	return d.m.poller.add(d.m.accounts.key(session), f)
+}
+
+func (d deliveries) Join(stop func(cause error)) (leave func(), err error) {
+	done, err := d.m.runner.addWorker()
+	if err != nil {
+		return nil, err
+	}
+	unhook := context.AfterFunc(d.m.runner.life, func() { stop(ErrClosed) })
+	return func() { unhook(); done() }, nil
+}
+
+// Pending leaves out cancelled tasks whose functions have not returned yet.
+func (d deliveries) Pending(ctx context.Context, session string, maxAge time.Duration) (p delivery.Pending, err error) {
+	a, now, err := d.m.accounts.look(ctx, session)
+	if err != nil {
+		return p, err
+	}
+	for i := range a.Tasks {
+		t := &a.Tasks[i]
+		if t.Result != nil || maxAge > 0 && now.Sub(t.Started) >= maxAge {
+			continue
+		}
+		p.Unfinished++
+		if p.Unfinished == 1 || t.Started.Before(p.Oldest) {
+			p.Oldest = t.Started
+		}
+	}
+	p.Undelivered, p.Unclaimed = a.Undelivered, a.unclaimed(now)
+	return p, nil
+}
+
+func (d deliveries) Deliver(ctx context.Context, session string, o delivery.Options) (*delivery.Delivery, error) {
+	if !d.looksByUpdate(session) {
+		if a, now, err := d.m.accounts.look(ctx, session); err != nil || !a.hasNews(o, now) {
 			return nil, err
 		}
 	}
-	return m.lease(ctx, session, func(a account, token uint64, now time.Time) (account, *Delivery, draft) {
+	return d.lease(ctx, session, func(a account, token uint64, now time.Time) (account, *delivery.Delivery, draft) {
 		return a.deliver(o, token, now)
 	})
 }
 
 // Remind returns a reminder of the session's tasks that have ended and have not been
-// delivered, and of the number of running tasks, or nil if there are neither. It is for
-// programs that put Text into their messages themselves:
+// delivered, and of the number of running tasks, or "" if there are neither. It is for
+// programs that put the text into their messages themselves, without the middleware:
 //
-//	if r, err := tasks.Remind(ctx, session); r != nil {
-//		answer, err := model.Ask(ctx, r.Text)
-//		if err != nil {
-//			tasks.Settle(ctx, r, asynctask.Unread) // the next reminder will say it
-//			return err
-//		}
-//		tasks.Settle(ctx, r, asynctask.Delivered)
+//	text, settle, err := tasks.Remind(ctx, session)
+//	if text != "" {
+//		_, err := model.Ask(ctx, text)
+//		settle(ctx, err == nil)
 //	}
+//
+// settle says whether the model was told. If not, or if settle is not called for ten
+// minutes, the next reminder reports the same tasks. It is never nil, and its first call
+// counts.
 //
 // The error is the engine's.
 //
@@ -131,80 +118,79 @@ func (m *Manager) Deliver(ctx context.Context, session string, o DeliverOptions)
 // says how many there are.
 //
 // Experimental: the wording may change.
-func (m *Manager) Remind(ctx context.Context, session string) (*Delivery, error) {
-	if !m.looksByUpdate(session) {
-		if a, now, err := m.accounts.look(ctx, session); err != nil || a.Running == 0 && a.unclaimed(now) == 0 {
+func (m *Manager) Remind(ctx context.Context, session string) (text string, settle func(ctx context.Context, told bool) error, err error) {
+	d, err := m.Deliveries().Remind(ctx, session)
+	if err != nil || d == nil {
+		return "", func(context.Context, bool) error { return nil }, err
+	}
+	return d.Text, func(ctx context.Context, told bool) error {
+		outcome := delivery.Unread
+		if told {
+			outcome = delivery.Delivered
+		}
+		return m.Deliveries().Settle(ctx, d, outcome)
+	}, nil
+}
+
+func (d deliveries) Remind(ctx context.Context, session string) (*delivery.Delivery, error) {
+	if !d.looksByUpdate(session) {
+		if a, now, err := d.m.accounts.look(ctx, session); err != nil || a.Running == 0 && a.unclaimed(now) == 0 {
 			return nil, err
 		}
 	}
-	return m.lease(ctx, session, account.remind)
+	return d.lease(ctx, session, account.remind)
 }
 
 // looksByUpdate reports whether reading the account of the session costs as much as
 // an update, so that reading it first does not pay.
-func (m *Manager) looksByUpdate(session string) bool {
-	return m.IsShared() && !m.accounts.isSilent(session)
+func (d deliveries) looksByUpdate(session string) bool {
+	return d.IsShared() && !d.m.accounts.isSilent(session)
 }
 
 // lease runs begin, which begins a delivery if there is anything to tell, and writes
 // the delivery's text. If the engine fails after storing the lease, the lease lapses.
-func (m *Manager) lease(
-	ctx context.Context, session string, begin func(account, uint64, time.Time) (account, *Delivery, draft),
-) (d *Delivery, err error) {
-	var says draft
+func (d deliveries) lease(
+	ctx context.Context, session string, begin func(account, uint64, time.Time) (account, *delivery.Delivery, draft),
+) (begun *delivery.Delivery, err error) {
+	var content draft
 	token := rand.Uint64() | 1 //nolint:gosec // tells leases apart, guards nothing
-	err = m.accounts.updateLive(ctx, session, func(now time.Time, a account, _ rules) (account, error) {
-		a, d, says = begin(a, token, now)
+	err = d.m.accounts.updateLive(ctx, session, func(now time.Time, a account, _ rules) (account, error) {
+		a, begun, content = begin(a, token, now)
 		return a, nil
 	})
-	if err != nil || d == nil {
+	if err != nil || begun == nil {
 		return nil, err
 	}
-	d.Session, d.Text, d.Tasks = session, says.text(), make([]string, len(says.tasks))
-	for i, t := range says.tasks {
-		d.Tasks[i] = t.ID
+	begun.Session, begun.Text, begun.Tasks = session, content.text(), make([]string, len(content.tasks))
+	for i, t := range content.tasks {
+		begun.Tasks[i] = t.ID
 	}
-	return d, nil
+	return begun, nil
 }
 
-// Settle records the outcome of a delivery. After Unread, Delivered or Repeat, another
-// outcome has no effect; neither has Unread after Read. A delivery that is never
-// settled lapses after [LeaseLife]: other deliveries may then report its tasks, and
-// until one does, it can still be settled. The error is the engine's.
-func (m *Manager) Settle(ctx context.Context, d *Delivery, outcome DeliveryOutcome) error {
-	if d.Lease == 0 {
+func (d deliveries) Settle(ctx context.Context, begun *delivery.Delivery, outcome delivery.Outcome) error {
+	if begun.Lease == 0 {
 		return nil
 	}
-	return m.accounts.update(ctx, d.Session, func(_ time.Time, a account, rules rules) (account, error) {
-		return a.settle(d, outcome, rules), nil
+	return d.m.accounts.update(ctx, begun.Session, func(_ time.Time, a account, rules rules) (account, error) {
+		return a.settle(begun, outcome, rules), nil
 	})
 }
 
-// Renew extends a delivery by another [LeaseLife] from now, for calls that take long.
-// The error is the engine's.
-func (m *Manager) Renew(ctx context.Context, d *Delivery) error {
-	return m.accounts.update(ctx, d.Session, func(now time.Time, a account, _ rules) (account, error) {
-		return a.renew(d.Lease, now.Add(LeaseLife)), nil
+func (d deliveries) Renew(ctx context.Context, begun *delivery.Delivery) error {
+	return d.m.accounts.update(ctx, begun.Session, func(now time.Time, a account, _ rules) (account, error) {
+		return a.renew(begun.Lease, now.Add(delivery.Life)), nil
 	})
-}
-
-// anchors returns where the repeated texts are, by their ids.
-func (d *Delivery) anchors() map[uint64]Anchor {
-	anchors := make(map[uint64]Anchor, len(d.Repeated))
-	for _, n := range d.Repeated {
-		anchors[n.ID] = n.Anchor
-	}
-	return anchors
 }
 
 // hasNews reports whether there is anything to deliver.
-func (a *account) hasNews(o DeliverOptions, now time.Time) bool {
+func (a *account) hasNews(o delivery.Options, now time.Time) bool {
 	return !o.OnlyNew && len(a.Repeated) > 0 || a.hasChanged(o) || a.Undelivered > 0 && a.unclaimed(now) > 0
 }
 
 // hasChanged reports whether the model must be told the session's status, even if no
 // task has ended.
-func (a *account) hasChanged(o DeliverOptions) bool {
+func (a *account) hasChanged(o delivery.Options) bool {
 	if o.NoSummary {
 		return a.Running > a.ToldRunning
 	}
@@ -213,40 +199,36 @@ func (a *account) hasChanged(o DeliverOptions) bool {
 
 // remind returns the account after a reminder has begun, the reminder, and its
 // content. The reminder is nil if there is nothing to tell.
-func (a account) remind(token uint64, now time.Time) (account, *Delivery, draft) {
-	says := a.draft(now)
+func (a account) remind(token uint64, now time.Time) (account, *delivery.Delivery, draft) {
+	content := a.draft(now)
 	switch {
-	case len(says.tasks) > 0:
-		return a.hold(says.lease(token, now), now), &Delivery{Lease: token}, says
-	case says.running > 0:
-		return a, &Delivery{}, says
+	case len(content.tasks) > 0:
+		return a.hold(content.lease(token, now), now), &delivery.Delivery{Lease: token}, content
+	case content.running > 0:
+		return a, &delivery.Delivery{}, content
 	}
-	return a, nil, says
+	return a, nil, content
 }
 
 // deliver returns the account after a delivery has begun, the delivery, and its
 // content. The delivery is nil if there is nothing to tell.
-func (a account) deliver(o DeliverOptions, token uint64, now time.Time) (account, *Delivery, draft) {
-	d, says := &Delivery{Lease: token}, a.draft(now)
+func (a account) deliver(o delivery.Options, token uint64, now time.Time) (account, *delivery.Delivery, draft) {
+	d, content := &delivery.Delivery{Lease: token}, a.draft(now)
 	if !o.OnlyNew {
 		d.Repeated = slices.Clone(a.Repeated)
 	}
 	switch changed := a.hasChanged(o); {
 	case changed && !o.NoSummary:
-		says.summary, d.Version = a.Tasks, a.Version
-	case !changed && len(says.tasks) == 0:
-		says.running = 0
+		content.summary, d.Version = a.Tasks, a.Version
+	case !changed && len(content.tasks) == 0:
+		content.running = 0
 	}
-	if len(says.tasks)+len(says.summary)+len(d.Repeated) == 0 && says.running == 0 {
-		return a, nil, says
+	if len(content.tasks)+len(content.summary)+len(d.Repeated) == 0 && content.running == 0 {
+		return a, nil, content
 	}
-	d.Running = says.running
-	return a.hold(says.lease(token, now), now), d, says
+	d.Running = content.running
+	return a.hold(content.lease(token, now), now), d, content
 }
-
-// LeaseLife is how long an unsettled [Delivery] keeps other deliveries from reporting
-// the same tasks.
-const LeaseLife = 10 * time.Minute
 
 const (
 	// maxRepeated is how many bytes a session's requests may repeat; beyond it the
@@ -257,7 +239,7 @@ const (
 	maxLeases = 64
 )
 
-// lease is the claim of a [Delivery] on its tasks until it is settled.
+// lease is the claim of a [delivery.Delivery] on its tasks until it is settled.
 type lease struct {
 	Token uint64 // identifies the lease
 	Until time.Time
@@ -270,20 +252,6 @@ func (l *lease) lapsed(now time.Time) bool { return !now.Before(l.Until) }
 func (l *lease) holds(order uint64) bool {
 	_, ok := slices.BinarySearch(l.Tasks, order)
 	return ok
-}
-
-// Note is a text that the requests of a session repeat.
-type Note struct {
-	ID     uint64 `json:"id"` // unique in the session
-	Text   string `json:"text"`
-	Anchor Anchor `json:"anchor"`
-}
-
-// Anchor is a position in a conversation: the index of the message after which a text
-// was put, and a hash of that message. The zero Anchor is no position.
-type Anchor struct {
-	Message int    `json:"message"`
-	Digest  uint64 `json:"digest"` // of the message; the same in every process
 }
 
 // unclaimed returns how many undelivered tasks no live lease holds.
@@ -347,35 +315,35 @@ func (a account) renew(token uint64, until time.Time) account {
 
 // settle returns the account after a delivery has this outcome. If the lease is gone,
 // nothing changes.
-func (a account) settle(d *Delivery, outcome DeliveryOutcome, rules rules) account {
+func (a account) settle(d *delivery.Delivery, outcome delivery.Outcome, rules rules) account {
 	i := a.lease(d.Lease)
-	if i < 0 || a.Leases[i].Read && outcome <= Read {
+	if i < 0 || a.Leases[i].Read && outcome <= delivery.Read {
 		return a
 	}
 	l := a.Leases[i]
 	a.Leases = slices.Delete(slices.Clone(a.Leases), i, i+1)
-	if outcome != Unread && !l.Read {
+	if outcome != delivery.Unread && !l.Read {
 		a = a.read(&l, d).compact(rules.history)
 	}
 	switch outcome {
-	case Read:
+	case delivery.Read:
 		a.Leases = append(a.Leases, lease{Token: l.Token, Until: l.Until, Read: true})
-	case Delivered:
-		carried := d.anchors()
-		a.Repeated = slices.DeleteFunc(slices.Clone(a.Repeated), func(n Note) bool {
+	case delivery.Delivered:
+		carried := d.Anchors()
+		a.Repeated = slices.DeleteFunc(slices.Clone(a.Repeated), func(n delivery.Note) bool {
 			_, ok := carried[n.ID]
 			return ok
 		})
-	case Repeat:
+	case delivery.Repeat:
 		return a.repeat(d)
-	case Unread:
+	case delivery.Unread:
 	}
 	return a
 }
 
 // read returns the account after the model has read delivery d, whose lease is
 // l.
-func (a account) read(l *lease, d *Delivery) account {
+func (a account) read(l *lease, d *delivery.Delivery) account {
 	a.Told = max(a.Told, d.Version)
 	a.ToldRunning = max(a.ToldRunning, d.Running) // a.with caps this at the number of running tasks
 	tasks := slices.Clone(a.Tasks)
@@ -386,15 +354,15 @@ func (a account) read(l *lease, d *Delivery) account {
 }
 
 // repeat returns the account after a delivery whose texts later requests repeat.
-func (a account) repeat(d *Delivery) account {
-	carried, notes := d.anchors(), slices.Clone(a.Repeated)
+func (a account) repeat(d *delivery.Delivery) account {
+	carried, notes := d.Anchors(), slices.Clone(a.Repeated)
 	for i := range notes {
 		if anchor, ok := carried[notes[i].ID]; ok {
 			notes[i].Anchor = anchor
 		}
 	}
 	if d.Text != "" {
-		notes = append(notes, Note{ID: d.Lease, Text: d.Text, Anchor: d.Anchor})
+		notes = append(notes, delivery.Note{ID: d.Lease, Text: d.Text, Anchor: d.Anchor})
 	}
 	size, first := 0, len(notes)
 	for first > 0 && size+len(notes[first-1].Text) <= maxRepeated {

@@ -9,12 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/internal/delivery"
 )
 
-var both asynctask.DeliverOptions
+var both delivery.Options
 
 // deliver returns the delivery for a request of session a.
-func (s *setup) deliver() *asynctask.Delivery {
+func (s *setup) deliver() *delivery.Delivery {
 	s.t.Helper()
 	d := s.Deliver("a", both)
 	require.NotNil(s.t, d)
@@ -22,7 +23,7 @@ func (s *setup) deliver() *asynctask.Delivery {
 }
 
 // heads shortens texts to the parts that differ.
-func heads(notes []asynctask.Note) []string {
+func heads(notes []delivery.Note) []string {
 	list := make([]string, 0, len(notes))
 	for _, n := range notes {
 		list = append(list, fmt.Sprintf("%v: %d bytes", n.Anchor, len(n.Text)))
@@ -40,26 +41,26 @@ func TestDeliveryTexts(t *testing.T) {
 	golden(t, "delivery-started", d.Text)
 	assert.Empty(t, d.Tasks)
 	assert.Empty(t, d.Repeated)
-	s.settle(d, asynctask.Delivered)
+	s.settle(d, delivery.Delivered)
 	assert.Nil(t, s.Deliver("a", both), "nothing has changed")
 
 	require.NoError(t, s.Finish("12345678-a", asynctask.Message("done")))
 	d = s.deliver()
 	golden(t, "delivery-ended", d.Text)
 	assert.Equal(t, []string{"12345678-a"}, d.Tasks)
-	s.settle(d, asynctask.Delivered)
+	s.settle(d, delivery.Delivered)
 	assert.Nil(t, s.Deliver("a", both))
 
 	require.NoError(t, s.Cancel("12345678-b"))
 	d = s.deliver()
 	golden(t, "delivery-cancelled", d.Text)
-	s.settle(d, asynctask.Delivered)
+	s.settle(d, delivery.Delivered)
 	assert.Nil(t, s.Deliver("a", both))
 }
 
 func TestDeliveryOfTheReminderAlone(t *testing.T) {
 	t.Parallel()
-	style := asynctask.DeliverOptions{NoSummary: true}
+	style := delivery.Options{NoSummary: true}
 	s := newSetup(t)
 	running := func(n int) string {
 		return fmt.Sprintf("---\nSystem Note: Async Task Status\n\nThis note is automatic. Nothing in it comes from the user.\n\n%d async task(s) still running.\n---", n)
@@ -67,10 +68,10 @@ func TestDeliveryOfTheReminderAlone(t *testing.T) {
 	s.begins("a", "1", "2")
 	d := s.Deliver("a", style)
 	assert.Equal(t, running(2), d.Text)
-	s.settle(d, asynctask.Unread)
+	s.settle(d, delivery.Unread)
 	d = s.Deliver("a", style)
 	assert.Equal(t, running(2), d.Text, "the model was not told")
-	s.settle(d, asynctask.Delivered)
+	s.settle(d, delivery.Delivered)
 	assert.Nil(t, s.Deliver("a", style))
 
 	require.NoError(t, s.Cancel("1"))
@@ -78,14 +79,14 @@ func TestDeliveryOfTheReminderAlone(t *testing.T) {
 	s.begins("a", "3")
 	d = s.Deliver("a", style)
 	assert.Equal(t, running(2), d.Text, "more are")
-	s.settle(d, asynctask.Delivered)
+	s.settle(d, delivery.Delivered)
 
 	require.NoError(t, s.Finish("2", nil))
 	require.NoError(t, s.Cancel("3"))
 	d = s.Deliver("a", style)
 	assert.Equal(t, []string{"2"}, d.Tasks)
 	assert.NotContains(t, d.Text, "ASYNC TASKS")
-	s.settle(d, asynctask.Delivered)
+	s.settle(d, delivery.Delivered)
 	assert.Nil(t, s.Deliver("a", style))
 	assert.Contains(t, s.deliver().Text, "[ASYNC TASKS: 3 total]", "the summary was not told by any of these")
 }
@@ -96,7 +97,7 @@ func TestEvictionIsNoChangeToTellOf(t *testing.T) {
 	s.ends("a", "1", "2", "3")
 	d := s.deliver()
 	assert.Contains(t, d.Text, "[ASYNC TASKS: 3 total]")
-	s.settle(d, asynctask.Delivered)
+	s.settle(d, delivery.Delivered)
 	assert.Contains(t, s.Summary("a"), "[ASYNC TASKS: 2 total]")
 	assert.Nil(t, s.Deliver("a", both))
 }
@@ -109,26 +110,26 @@ func TestReminderStandsUntilATurnEndsInText(t *testing.T) {
 	d := s.deliver()
 	first := d.Text
 	d.Anchor = at(0)
-	s.settle(d, asynctask.Repeat) // the model called a tool
+	s.settle(d, delivery.Repeat) // the model called a tool
 
 	d = s.deliver()
 	assert.Empty(t, d.Text, "there is nothing new")
 	assert.Empty(t, d.Tasks)
-	assert.Equal(t, []asynctask.Note{{Text: first, Anchor: at(0)}}, repeated(d))
-	s.settle(d, asynctask.Repeat)
+	assert.Equal(t, []delivery.Note{{Text: first, Anchor: at(0)}}, repeated(d))
+	s.settle(d, delivery.Repeat)
 
 	s.ends("a", "2")
 	d = s.deliver()
 	second := d.Text
 	assert.Equal(t, []string{"2"}, d.Tasks)
 	assert.NotContains(t, second, "result of 1")
-	assert.Equal(t, []asynctask.Note{{Text: first, Anchor: at(0)}}, repeated(d))
+	assert.Equal(t, []delivery.Note{{Text: first, Anchor: at(0)}}, repeated(d))
 	d.Anchor = at(4)
-	s.settle(d, asynctask.Repeat)
+	s.settle(d, delivery.Repeat)
 
 	d = s.deliver()
-	assert.Equal(t, []asynctask.Note{{Text: first, Anchor: at(0)}, {Text: second, Anchor: at(4)}}, repeated(d))
-	s.settle(d, asynctask.Delivered)
+	assert.Equal(t, []delivery.Note{{Text: first, Anchor: at(0)}, {Text: second, Anchor: at(4)}}, repeated(d))
+	s.settle(d, delivery.Delivered)
 	assert.Nil(t, s.Deliver("a", both))
 }
 
@@ -138,14 +139,14 @@ func TestReminderStandsThroughFailedCalls(t *testing.T) {
 	s.ends("a", "1")
 	d := s.deliver()
 	d.Anchor = at(3)
-	s.settle(d, asynctask.Repeat)
-	want := []asynctask.Note{{Text: d.Text, Anchor: at(3)}}
+	s.settle(d, delivery.Repeat)
+	want := []delivery.Note{{Text: d.Text, Anchor: at(3)}}
 
 	s.ends("a", "2")
 	d = s.deliver()
 	d.Repeated[0].Anchor = at(5)
-	s.settle(d, asynctask.Unread)
-	s.settle(d, asynctask.Delivered) // too late
+	s.settle(d, delivery.Unread)
+	s.settle(d, delivery.Delivered) // too late
 	d = s.deliver()
 	assert.Equal(t, want, repeated(d), "as the last request that the model saw had it")
 	assert.Equal(t, []string{"2"}, d.Tasks)
@@ -156,11 +157,11 @@ func TestReminderMayMove(t *testing.T) {
 	s := newSetup(t)
 	s.ends("a", "1")
 	d := s.deliver()
-	s.settle(d, asynctask.Repeat) // nobody said where
+	s.settle(d, delivery.Repeat) // nobody said where
 	d = s.deliver()
-	require.Equal(t, []asynctask.Note{{Text: d.Repeated[0].Text}}, repeated(d))
+	require.Equal(t, []delivery.Note{{Text: d.Repeated[0].Text}}, repeated(d))
 	d.Repeated[0].Anchor = at(7)
-	s.settle(d, asynctask.Repeat)
+	s.settle(d, delivery.Repeat)
 	assert.Equal(t, at(7), s.deliver().Repeated[0].Anchor)
 }
 
@@ -170,15 +171,15 @@ func TestWhatOneTurnEndsOthersMayHaveAdded(t *testing.T) {
 	s.ends("a", "1")
 	d := s.deliver()
 	d.Anchor = at(0)
-	s.settle(d, asynctask.Repeat)
+	s.settle(d, delivery.Repeat)
 
 	slow := s.deliver()
 	s.ends("a", "2")
 	quick := s.deliver()
 	quick.Anchor = at(2)
-	s.settle(quick, asynctask.Repeat)
-	s.settle(slow, asynctask.Delivered)
-	assert.Equal(t, []asynctask.Note{{Text: quick.Text, Anchor: at(2)}}, repeated(s.deliver()), "texts that the turn has not seen are repeated")
+	s.settle(quick, delivery.Repeat)
+	s.settle(slow, delivery.Delivered)
+	assert.Equal(t, []delivery.Note{{Text: quick.Text, Anchor: at(2)}}, repeated(s.deliver()), "texts that the turn has not seen are repeated")
 }
 
 func TestConcurrentDeliveriesShareNoTask(t *testing.T) {
@@ -189,9 +190,9 @@ func TestConcurrentDeliveriesShareNoTask(t *testing.T) {
 	second := s.deliver()
 	assert.Empty(t, second.Tasks)
 	assert.Contains(t, second.Text, "[1] 1 - [DONE]", "a summary may be told twice")
-	s.settle(second, asynctask.Delivered)
+	s.settle(second, delivery.Delivered)
 	assert.Nil(t, s.Deliver("a", both))
-	s.settle(first, asynctask.Unread)
+	s.settle(first, delivery.Unread)
 	assert.Equal(t, []string{"1"}, s.deliver().Tasks)
 }
 
@@ -200,9 +201,9 @@ func TestDeliverySkipsWhatAReminderHolds(t *testing.T) {
 	s := newSetup(t)
 	s.ends("a", "1")
 	r := s.Remind("a")
-	s.settle(s.deliver(), asynctask.Delivered) // of the summary
+	s.settle(s.deliver(), delivery.Delivered) // of the summary
 	assert.Nil(t, s.Deliver("a", both))
-	s.settle(r, asynctask.Unread)
+	s.settle(r, delivery.Unread)
 	d := s.deliver()
 	assert.Equal(t, []string{"1"}, d.Tasks)
 	assert.NotContains(t, d.Text, "ASYNC TASKS", "that has been told")
@@ -219,7 +220,7 @@ func TestWhatStandsIsBounded(t *testing.T) {
 		require.NoError(t, s.Finish(id, asynctask.Message(long)))
 		d := s.deliver()
 		d.Anchor = at(i)
-		s.settle(d, asynctask.Repeat)
+		s.settle(d, delivery.Repeat)
 	}
 	standing := s.deliver().Repeated
 	size := 0
@@ -229,7 +230,7 @@ func TestWhatStandsIsBounded(t *testing.T) {
 	assert.LessOrEqual(t, size, 4*asynctask.MaxReminder, heads(standing))
 	assert.Len(t, standing, 15)
 	assert.Equal(t, at(99), standing[14].Anchor, "the oldest go")
-	s.settle(s.deliver(), asynctask.Delivered)
+	s.settle(s.deliver(), delivery.Delivered)
 	assert.Nil(t, s.Deliver("a", both))
 }
 
@@ -238,9 +239,9 @@ func TestStandingIsACopy(t *testing.T) {
 	s := newSetup(t)
 	s.ends("a", "1")
 	d := s.deliver()
-	s.settle(d, asynctask.Repeat)
+	s.settle(d, delivery.Repeat)
 	d = s.deliver()
 	d.Repeated[0].Text = "changed"
-	s.settle(d, asynctask.Repeat)
+	s.settle(d, delivery.Repeat)
 	assert.NotEqual(t, "changed", s.deliver().Repeated[0].Text)
 }

@@ -26,12 +26,11 @@
 // # Delivery
 //
 // A reminder tells the model once that a task has ended. The next request of the session
-// carries it; if that request fails, the one after it does. A [Delivery] is a lease on
-// the tasks that it names, and [Manager.Settle] records its outcome. The middleware
-// uses [Manager.Deliver] and adds the text to requests; a program that puts the text
-// into its own messages uses [Manager.Remind]. Package autotrigger starts a turn of
-// the program when a task ends while the agent is idle. A model can also check its
-// tasks itself with [CheckTool]; that does not count as a delivery.
+// carries it; if that request fails, the one after it does. The middleware adds the text
+// to requests. A program that puts it into its own messages uses [Manager.Remind].
+// Package autotrigger starts a turn of the program when a task ends while the agent is
+// idle. A model can also check its tasks itself with [CheckTool]; that does not count as
+// a delivery.
 //
 // # Several processes
 //

@@ -30,28 +30,24 @@ func Example() {
 	}
 
 	for call := 1; call <= 4; call++ {
-		reminder, err := tasks.Remind(ctx, "conversation-42")
-		outcome := asynctask.Delivered
+		reminder, settle, err := tasks.Remind(ctx, "conversation-42")
 		switch {
 		case err != nil:
 			fmt.Println(err)
 			return
-		case reminder == nil:
+		case reminder == "":
 			fmt.Println("call", call, "has nothing to tell")
 			continue
-		case call == 1:
-			fmt.Println("call", call, "tells of", len(reminder.Tasks), "task, and fails")
-			outcome = asynctask.Unread
-		default:
-			fmt.Println("call", call, "tells of", len(reminder.Tasks), "task, and ends well")
 		}
-		if err := tasks.Settle(ctx, reminder, outcome); err != nil {
+		told := call > 1
+		fmt.Println("call", call, "tells of a task, and ends well:", told)
+		if err := settle(ctx, told); err != nil {
 			fmt.Println(err)
 		}
 	}
 	// Output:
-	// call 1 tells of 1 task, and fails
-	// call 2 tells of 1 task, and ends well
+	// call 1 tells of a task, and ends well: false
+	// call 2 tells of a task, and ends well: true
 	// call 3 has nothing to tell
 	// call 4 has nothing to tell
 }
@@ -68,8 +64,8 @@ func ExampleManager_Begin() {
 
 	fmt.Println(tasks.Fail(ctx, ticket, errors.New("codec not supported")))
 	fmt.Println(tasks.Finish(ctx, ticket, nil))
-	reminder, _ := tasks.Remind(ctx, "conversation-42")
-	fmt.Println(reminder.Text)
+	reminder, _, _ := tasks.Remind(ctx, "conversation-42")
+	fmt.Println(reminder)
 	// Output:
 	// <nil> job-7@conversation-42
 	// asynctask: a task with this id exists: job-7 true
@@ -90,24 +86,6 @@ func ExampleManager_Begin() {
 	// ---
 }
 
-func ExampleManager_Reserve() {
-	tasks := asynctask.NewManager(asynctask.WithLimit(1))
-	defer func() { _ = tasks.Close(context.Background()) }()
-	ctx := continuation.WithSession(context.Background(), "conversation-42")
-	work := func(context.Context) (*asynctask.Output, error) { return nil, nil }
-
-	slot, err := tasks.Reserve(ctx) // before something expensive is prepared
-	fmt.Println(err)
-	_, err = tasks.Start(ctx, "another", work)
-	fmt.Println(err)
-	_, err = slot.Start(ctx, "the one", work)
-	fmt.Println(err)
-	// Output:
-	// <nil>
-	// asynctask: limit reached: 1 of 1 slots are taken (1 of them reserved)
-	// <nil>
-}
-
 // A program that calls its model without the middleware asks for a reminder before
 // each request, and reports afterwards whether the model has read it.
 func ExampleManager_Remind() {
@@ -118,9 +96,9 @@ func ExampleManager_Remind() {
 	_ = tasks.Finish(ctx, subtitles, asynctask.Message("412 lines"))
 
 	for range 2 {
-		reminder, _ := tasks.Remind(ctx, "conversation-42")
-		fmt.Println(reminder.Text) // part of a request that ends well
-		_ = tasks.Settle(ctx, reminder, asynctask.Delivered)
+		reminder, settle, _ := tasks.Remind(ctx, "conversation-42")
+		fmt.Println(reminder) // part of a request that ends well
+		_ = settle(ctx, true)
 	}
 	// Output:
 	// ---
@@ -192,8 +170,8 @@ func ExampleWithOneConversation() {
 	tasks := asynctask.NewManager(asynctask.WithOneConversation())
 	ctx := context.Background()
 	_, _ = tasks.Begin(ctx, "job-7", "transcode the video")
-	reminder, _ := tasks.Remind(ctx, "")
-	fmt.Println(reminder.Text)
+	reminder, _, _ := tasks.Remind(ctx, "")
+	fmt.Println(reminder)
 	// Output:
 	// ---
 	// System Note: Async Task Status
@@ -202,40 +180,6 @@ func ExampleWithOneConversation() {
 	//
 	// 1 async task(s) still running.
 	// ---
-}
-
-// The middleware does this with each request. Here a message is one line.
-func ExampleManager_Deliver() {
-	tasks := asynctask.NewManager()
-	ctx := continuation.WithSession(context.Background(), "s")
-	ticket, _ := tasks.Begin(ctx, "job-7", "transcode")
-	_ = tasks.Finish(ctx, ticket, nil)
-
-	send := func(outcome asynctask.DeliveryOutcome, history ...string) {
-		request := append([]string(nil), history...) // the history is left as it is
-		d, _ := tasks.Deliver(ctx, "s", asynctask.DeliverOptions{NoSummary: true})
-		if d != nil {
-			for _, note := range d.Repeated {
-				request[note.Anchor.Message] += " + reminder"
-			}
-			if d.Text != "" {
-				last := len(request) - 1
-				request[last] += " + reminder"
-				d.Anchor = asynctask.Anchor{Message: last}
-			}
-		}
-		fmt.Println(request)
-		if d != nil {
-			_ = tasks.Settle(ctx, d, outcome)
-		}
-	}
-	send(asynctask.Repeat, "user")
-	send(asynctask.Delivered, "user", "call", "result")
-	send(asynctask.Delivered, "user", "call", "result", "text", "user")
-	// Output:
-	// [user + reminder]
-	// [user + reminder call result]
-	// [user call result text user]
 }
 
 func ExampleManager_Handle() {

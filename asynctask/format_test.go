@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/internal/delivery"
 	"github.com/carryon-go/carryon/records"
 )
 
@@ -20,25 +21,23 @@ var fewEnded = rules{history: 10, limit: Off}
 // full returns an account in which every field is set.
 func full(t require.TestingT) account {
 	a := begun(t, "one", "two", "three")
-	a, err := a.begin(record{ID: "four", Name: "four", Until: noon.Add(time.Hour)}, 0, noon, unlimited)
+	a, err := a.begin(record{ID: "four", Name: "four", Until: noon.Add(time.Hour)}, noon, unlimited)
 	require.NoError(t, err)
 	output := Message("done")
 	output.EmittedVars = map[string]string{"name": "value"}
 	a, _, err = a.end("one", completed(output), noon.Add(time.Minute), fewEnded)
 	require.NoError(t, err)
 	a, d := delivered(a, 1)
-	d.Anchor = Anchor{Message: 3, Digest: 5}
-	a = a.settle(d, Repeat, fewEnded)
+	d.Anchor = delivery.Anchor{Message: 3, Digest: 5}
+	a = a.settle(d, delivery.Repeat, fewEnded)
 	a, d = delivered(a, 2)
-	a = a.settle(d, Read, fewEnded)
+	a = a.settle(d, delivery.Read, fewEnded)
 	a, _, err = a.end("two", failed(errors.New("broken")), noon.Add(2*time.Minute), fewEnded)
 	require.NoError(t, err)
 	long := &result{State: Completed, LeftOut: 2, Texts: []excerpt{{Name: messageName, Head: "begin", Tail: "end", Cut: 7}}}
 	a, _, err = a.end("three", long.measured(), noon.Add(3*time.Minute), fewEnded)
 	require.NoError(t, err)
 	a, _ = delivered(a, 3)
-	a, err = a.reserve(4, noon.Add(4*time.Minute), unlimited)
-	require.NoError(t, err)
 	return a
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/delivery"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -31,6 +32,7 @@ func in(tb testing.TB, session string) context.Context {
 // their ids and whose store does not fail.
 type setup struct {
 	*asynctask.Manager
+	deliveries delivery.Tasks
 
 	t     testing.TB
 	clock *carryontest.Clock
@@ -49,7 +51,7 @@ func newSetup(tb testing.TB, opts ...asynctask.Option) *setup {
 
 func setupOf(tb testing.TB, m *asynctask.Manager, clock *carryontest.Clock) *setup {
 	tb.Helper()
-	return &setup{Manager: m, t: tb, clock: clock, tickets: map[string]asynctask.Ticket{}}
+	return &setup{Manager: m, deliveries: m.Deliveries(), t: tb, clock: clock, tickets: map[string]asynctask.Ticket{}}
 }
 
 // ctx returns the ctx for calls that need no session. It outlives the test.
@@ -97,13 +99,6 @@ func (s *setup) Fail(id string, err error) error { return s.Manager.Fail(s.ctx()
 
 func (s *setup) Cancel(id string) error { return s.Manager.Cancel(s.ctx(), s.ticket(id)) }
 
-func (s *setup) CancelAll(session string) int {
-	s.t.Helper()
-	n, err := s.Manager.CancelAll(s.ctx(), session)
-	assert.NoError(s.t, err)
-	return n
-}
-
 func (s *setup) Forget(session string) {
 	s.t.Helper()
 	assert.NoError(s.t, s.Manager.Forget(s.ctx(), session))
@@ -129,13 +124,9 @@ func (s *setup) Tasks(session string) []asynctask.Task {
 	return tasks
 }
 
-func (s *setup) Find(session, prefix string) (asynctask.Task, error) {
-	return s.Manager.Find(s.ctx(), session, prefix)
-}
-
 func (s *setup) Pending(session string, maxAge time.Duration) (n int, oldest time.Time) {
 	s.t.Helper()
-	p, err := s.Manager.Pending(s.ctx(), session, maxAge)
+	p, err := s.deliveries.Pending(s.ctx(), session, maxAge)
 	assert.NoError(s.t, err)
 	return p.Unfinished, p.Oldest
 }
@@ -147,23 +138,23 @@ func (s *setup) Summary(session string) string {
 	return summary
 }
 
-func (s *setup) Remind(session string) *asynctask.Delivery {
+func (s *setup) Remind(session string) *delivery.Delivery {
 	s.t.Helper()
-	r, err := s.Manager.Remind(s.ctx(), session)
+	r, err := s.deliveries.Remind(s.ctx(), session)
 	assert.NoError(s.t, err)
 	return r
 }
 
-func (s *setup) Deliver(session string, o asynctask.DeliverOptions) *asynctask.Delivery {
+func (s *setup) Deliver(session string, o delivery.Options) *delivery.Delivery {
 	s.t.Helper()
-	d, err := s.Manager.Deliver(s.ctx(), session, o)
+	d, err := s.deliveries.Deliver(s.ctx(), session, o)
 	assert.NoError(s.t, err)
 	return d
 }
 
-func (s *setup) settle(d *asynctask.Delivery, outcome asynctask.DeliveryOutcome) {
+func (s *setup) settle(d *delivery.Delivery, outcome delivery.Outcome) {
 	s.t.Helper()
-	assert.NoError(s.t, s.Settle(s.ctx(), d, outcome))
+	assert.NoError(s.t, s.deliveries.Settle(s.ctx(), d, outcome))
 }
 
 // begins begins tasks that run elsewhere and are named like their ids.
@@ -190,7 +181,7 @@ func (s *setup) told(session string) []string {
 	if r == nil {
 		return nil
 	}
-	defer s.settle(r, asynctask.Unread)
+	defer s.settle(r, delivery.Unread)
 	return r.Tasks
 }
 
@@ -198,12 +189,12 @@ func (s *setup) told(session string) []string {
 func (s *setup) acks(session string) {
 	s.t.Helper()
 	if r := s.Remind(session); r != nil {
-		s.settle(r, asynctask.Delivered)
+		s.settle(r, delivery.Delivered)
 	}
 }
 
 // repeated returns what a delivery repeats, without the ids.
-func repeated(d *asynctask.Delivery) []asynctask.Note {
+func repeated(d *delivery.Delivery) []delivery.Note {
 	notes := slices.Clone(d.Repeated)
 	for i := range notes {
 		notes[i].ID = 0
@@ -212,7 +203,7 @@ func repeated(d *asynctask.Delivery) []asynctask.Note {
 }
 
 // at is the anchor of a message.
-func at(message int) asynctask.Anchor { return asynctask.Anchor{Message: message, Digest: 1} }
+func at(message int) delivery.Anchor { return delivery.Anchor{Message: message, Digest: 1} }
 
 func golden(t *testing.T, name, got string) {
 	t.Helper()

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/internal/delivery"
 )
 
 // kept returns the ids of the session's tasks that are still kept.
@@ -73,7 +74,7 @@ func TestUndeliveredAreNeverDropped(t *testing.T) {
 	r := s.Remind("a")
 	s.ends("a", "after")
 	assert.Equal(t, append(want, "after"), s.kept("a"), "tasks that a delivery holds are not dropped")
-	s.settle(r, asynctask.Unread)
+	s.settle(r, delivery.Unread)
 	s.ends("a", "later")
 	assert.Equal(t, append(want, "after", "later"), s.told("a"))
 
@@ -102,7 +103,7 @@ func TestCancelledDoNotBlockEviction(t *testing.T) {
 				return
 			}
 			assert.Equal(t, []string{"cancelled", "three"}, s.kept("a"), "one that waits is skipped")
-			s.settle(r, asynctask.Delivered)
+			s.settle(r, delivery.Delivered)
 			s.ends("a", "four")
 			s.acks("a")
 			assert.Equal(t, []string{"three", "four"}, s.kept("a"))
@@ -130,7 +131,7 @@ func TestForgetLeavesWhatIsStartedMeanwhile(t *testing.T) {
 	s := newSetup(t)
 	s.ends("a", "told")
 	d := s.deliver()
-	s.settle(d, asynctask.Repeat)
+	s.settle(d, delivery.Repeat)
 	s.ends("a", "held")
 	held := s.Remind("a")
 	s.begins("a", "running")
@@ -145,7 +146,7 @@ func TestForgetLeavesWhatIsStartedMeanwhile(t *testing.T) {
 	assert.Empty(t, s.deliver().Repeated)
 	require.NoError(t, s.Finish("new", nil))
 	assert.Equal(t, []string{"new"}, s.told("a"))
-	s.settle(held, asynctask.Delivered)
+	s.settle(held, delivery.Delivered)
 	assert.Equal(t, []string{"new"}, s.told("a"))
 }
 
@@ -162,21 +163,21 @@ func TestForgetDropsTheSession(t *testing.T) {
 	s.ends("a", "undelivered")
 	s.ends("b", "b1")
 	held := s.Remind("a")
-	d := s.Deliver("a", asynctask.DeliverOptions{})
-	s.settle(d, asynctask.Repeat)
+	d := s.Deliver("a", delivery.Options{})
+	s.settle(d, delivery.Repeat)
 
 	s.Forget("a")
 	<-cancelled
 	assert.Empty(t, s.kept("a"))
 	assert.Empty(t, s.Summary("a"))
 	assert.Nil(t, s.Remind("a"))
-	assert.Nil(t, s.Deliver("a", asynctask.DeliverOptions{}), "nothing stands")
-	s.settle(held, asynctask.Delivered) // comes too late and does nothing
+	assert.Nil(t, s.Deliver("a", delivery.Options{}), "nothing stands")
+	s.settle(held, delivery.Delivered) // comes too late and does nothing
 	s.Forget("a")
 	s.Forget("")
 	assert.Equal(t, []string{"b1"}, s.told("b"))
 
 	s.ends("a", "undelivered") // the conversation may begin anew, with the same ids
-	s.settle(held, asynctask.Unread)
+	s.settle(held, delivery.Unread)
 	assert.Equal(t, []string{"undelivered"}, s.told("a"))
 }

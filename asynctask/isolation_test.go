@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/internal/delivery"
 )
 
 func shown(task asynctask.Task) string {
@@ -32,25 +33,17 @@ func tenant(t *testing.T, s *setup, session string) string {
 	for _, task := range s.Tasks(session) {
 		fmt.Fprintln(&seen, shown(task))
 	}
-	for _, o := range []asynctask.DeliverOptions{{}, {NoSummary: true}} {
+	for _, o := range []delivery.Options{{}, {NoSummary: true}} {
 		if d := s.Deliver(session, o); d != nil {
 			fmt.Fprintln(&seen, d.Text, d.Tasks, repeated(d))
-			s.settle(d, asynctask.Unread)
+			s.settle(d, delivery.Unread)
 		}
 	}
 	if r := s.Remind(session); r != nil {
 		fmt.Fprintln(&seen, r.Text, r.Tasks)
-		s.settle(r, asynctask.Unread)
+		s.settle(r, delivery.Unread)
 	}
 	for _, id := range []string{"", "red", "blue", "red-1", "blue-1", "r", "b"} {
-		task, err := s.Find(session, id)
-		fmt.Fprintln(&seen, shown(task), err)
-		var ambiguous *asynctask.AmbiguousError
-		if errors.As(err, &ambiguous) {
-			for _, task := range ambiguous.Candidates {
-				fmt.Fprintln(&seen, shown(task))
-			}
-		}
 		result, _, _ := s.Handle(in(t, session), asynctask.CheckToolName, fmt.Sprintf(`{"task_id":%q}`, id))
 		fmt.Fprintln(&seen, result)
 	}
@@ -71,9 +64,9 @@ func lives(t *testing.T, s *setup, color string, look func()) {
 			})
 		},
 		func() error {
-			d := s.Deliver(color, asynctask.DeliverOptions{})
+			d := s.Deliver(color, delivery.Options{})
 			d.Anchor = at(1)
-			s.settle(d, asynctask.Repeat)
+			s.settle(d, delivery.Repeat)
 			return nil
 		},
 		func() error { return s.Fail(color+"-2", errors.New(color+" error")) },
@@ -82,7 +75,6 @@ func lives(t *testing.T, s *setup, color string, look func()) {
 			s.begins(color, color+"-3")
 			return s.Fail(color+"-3", &asynctask.PanicError{Value: color + " panic"})
 		},
-		func() error { _, err := s.Reserve(in(t, color)); return err },
 	}
 	for _, step := range steps {
 		require.NoError(t, step())

@@ -61,9 +61,9 @@ func NewManager(opts ...Option) *Manager {
 //
 // The name is for people and models. White space in it is collapsed, and it is cut to
 // 100 characters. The error is [ErrInvalid] if the name is blank, or [ErrLimit],
-// [ErrBacklog], [ErrClosed] or the engine's error. Start panics if f is nil.
+// [ErrClosed] or the engine's error. Start panics if f is nil.
 func (m *Manager) Start(ctx context.Context, name string, f Func) (Ticket, error) {
-	return m.lifecycle.start(ctx, nil, name, f)
+	return m.lifecycle.start(ctx, name, f)
 }
 
 // Begin records a task in the session of ctx that runs elsewhere: in another process,
@@ -73,9 +73,9 @@ func (m *Manager) Start(ctx context.Context, name string, f Func) (Ticket, error
 // The id must be unique in the session. It has up to 128 printable ASCII characters
 // without spaces, double quotes and backslashes. It can be used again once the ended
 // task is no longer kept. The name is as in Start. The error is [ErrInvalid],
-// [ErrDuplicate], [ErrLimit], [ErrBacklog], [ErrClosed] or the engine's error.
+// [ErrDuplicate], [ErrLimit], [ErrClosed] or the engine's error.
 func (m *Manager) Begin(ctx context.Context, id, name string) (Ticket, error) {
-	return m.lifecycle.begin(ctx, nil, id, name)
+	return m.lifecycle.begin(ctx, id, name)
 }
 
 // Attach connects the caller's work to the task of the ticket, which another process
@@ -147,35 +147,27 @@ func (m *Manager) Cancel(ctx context.Context, t Ticket) error {
 	return m.lifecycle.end(ctx, t, cancelled(), ErrCancelled)
 }
 
-// CancelAll cancels every running task of the session, and returns the number of these
-// tasks.
-func (m *Manager) CancelAll(ctx context.Context, session string) (int, error) {
-	return m.lifecycle.cancelAll(ctx, session, func(a account) account { return a })
-}
-
 // Forget cancels the session's running tasks and removes everything else that is kept
 // about it, delivered or not. It is for conversations that are over.
 func (m *Manager) Forget(ctx context.Context, session string) error {
-	_, err := m.lifecycle.cancelAll(ctx, session, account.forget)
+	requireContext(ctx)
+	if m.accounts.isSilent(session) {
+		return nil
+	}
+	var ended []record
+	err := m.accounts.update(ctx, session, func(now time.Time, a account, rules rules) (account, error) {
+		a, ended = a.endEach(func(*record) bool { return true }, cancelled(), now, rules)
+		return a.forget(), nil
+	})
+	if err == nil {
+		m.lifecycle.endedEach(ctx, session, ended, ErrCancelled)
+	}
 	return err
 }
 
-// Join registers work that runs beside the tasks, such as an AutoTrigger. Close calls
-// stop with [ErrClosed] and waits until leave has been called. stop must not block, and
-// must not call the Manager. The error is ErrClosed.
-func (m *Manager) Join(stop func(cause error)) (leave func(), err error) {
-	done, err := m.runner.join()
-	if err != nil {
-		return nil, err
-	}
-	unhook := context.AfterFunc(m.runner.life, func() { stop(ErrClosed) })
-	return func() { unhook(); done() }, nil
-}
-
 // Close ends the Manager: nothing can be started any more, the tasks of its functions
-// are cancelled, the ctx of each Attach is cancelled with [ErrClosed], and what Join
-// has registered is stopped. Close waits until their goroutines have ended. If ctx ends
-// first, Close returns an error that wraps the cause of ctx and gives the number of
+// are cancelled, the ctx of each Attach is cancelled with [ErrClosed], and each
+// AutoTrigger is stopped. Close waits until their goroutines have ended. If ctx ends first, Close returns an error that wraps the cause of ctx and gives the number of
 // remaining goroutines; it may be called again. Tasks of Begin go on, and ended tasks
 // can still be delivered and looked up.
 //
@@ -187,9 +179,7 @@ func (m *Manager) Join(stop func(cause error)) (leave func(), err error) {
 func (m *Manager) Close(ctx context.Context) error {
 	requireContext(ctx)
 	var failure error
-	for _, reserved := range m.runner.close() {
-		failure = errors.Join(failure, reserved.Release(ctx))
-	}
+	m.runner.close()
 	for _, j := range m.runner.open() {
 		failure = errors.Join(failure, m.shut(ctx, j))
 	}
@@ -205,27 +195,12 @@ func (m *Manager) shut(ctx context.Context, j *job) error {
 	}
 	result := m.lifecycle.closing()
 	if _, unsettled := m.runner.progress(j); unsettled != nil {
-		return m.lifecycle.settle(ctx, j, unsettled)
+		return m.lifecycle.retryEnd(ctx, j, unsettled)
 	}
 	if err := m.lifecycle.end(ctx, j.ticket, result, ErrClosed); !isOver(err) { // it may be about to begin, and will see the Close then
 		return err
 	}
 	return nil
-}
-
-// IsShared reports whether the tasks are kept in an engine, so that methods may block
-// and fail; see [WithRecords].
-func (m *Manager) IsShared() bool { return m.poller.isShared }
-
-// SummaryInSystem reports whether the middleware puts the status summary into the
-// system message; see [WithSummaryInSystem].
-func (m *Manager) SummaryInSystem() bool { return m.summaryInSystem }
-
-// Session returns the session of tasks that are started under ctx, and whether the
-// model is told about them.
-func (m *Manager) Session(ctx context.Context) (session string, delivered bool) {
-	session = m.accounts.session(ctx)
-	return session, !m.accounts.isSilent(session)
 }
 
 // lifecycle begins and ends tasks: in the account, in this process, and for
@@ -239,22 +214,19 @@ type lifecycle struct {
 	retention   time.Duration // of accounts
 }
 
-// start starts a task, in the slot of the reservation if there is one.
-func (l *lifecycle) start(ctx context.Context, r *Reservation, name string, f Func) (Ticket, error) {
+// start starts a task.
+func (l *lifecycle) start(ctx context.Context, name string, f Func) (Ticket, error) {
 	if f == nil {
 		panic("carryon/asynctask: nil function")
 	}
 	j := &job{ticket: Ticket{Session: l.accounts.session(ctx), ID: newID()}, isFunction: true, done: make(chan struct{})}
 	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	j.cancel = cancel
-	if r != nil && r.session != j.ticket.Session {
-		return Ticket{}, ErrReservation
-	}
-	if err := l.runner.add(j, r, l.clock.Now()); err != nil {
+	if err := l.runner.add(j); err != nil {
 		return Ticket{}, err
 	}
-	if err := l.record(ctx, r, j.ticket, name, l.poller.ownerLife()); err != nil {
-		l.runner.refused(j, r)
+	if err := l.record(ctx, j.ticket, name, l.poller.ownerLife()); err != nil {
+		l.runner.refused(j)
 		if !isRefusal(err) { // the engine may have stored it anyway, and nobody else knows its id
 			_, _ = l.accounts.end(context.WithoutCancel(ctx), j.ticket, cancelled())
 		}
@@ -269,46 +241,35 @@ func (l *lifecycle) start(ctx context.Context, r *Reservation, name string, f Fu
 	return j.ticket, nil
 }
 
-// begin begins a task that runs elsewhere, in the slot of the reservation if
-// there is one.
-func (l *lifecycle) begin(ctx context.Context, r *Reservation, id, name string) (Ticket, error) {
+// begin begins a task that runs elsewhere.
+func (l *lifecycle) begin(ctx context.Context, id, name string) (Ticket, error) {
 	if err := checkID(id); err != nil {
 		return Ticket{}, err
 	}
-	t := Ticket{Session: l.accounts.session(ctx), ID: id}
-	switch {
-	case l.runner.isClosed():
+	if l.runner.isClosed() {
 		return Ticket{}, ErrClosed
-	case r != nil && r.session != t.Session:
-		return Ticket{}, ErrReservation
 	}
-	if err := l.record(ctx, r, t, name, l.accounts.rules.life); err != nil {
+	t := Ticket{Session: l.accounts.session(ctx), ID: id}
+	if err := l.record(ctx, t, name, l.accounts.rules.life); err != nil {
 		return Ticket{}, err
-	}
-	if r != nil {
-		l.runner.release(r)
 	}
 	return t, nil
 }
 
 // record records the task of the ticket in the account.
-func (l *lifecycle) record(ctx context.Context, r *Reservation, t Ticket, name string, life time.Duration) error {
+func (l *lifecycle) record(ctx context.Context, t Ticket, name string, life time.Duration) error {
 	name, err := cleanName(name)
 	if err != nil {
 		return err
 	}
-	var reserved uint64
-	if r != nil {
-		reserved = r.token
-	}
 	return l.accounts.updateLive(ctx, t.Session, func(now time.Time, a account, rules rules) (account, error) {
-		return a.begin(record{ID: t.ID, Name: name, Until: until(now, life)}, reserved, now, rules)
+		return a.begin(record{ID: t.ID, Name: name, Until: until(now, life)}, now, rules)
 	})
 }
 
 // isRefusal reports whether the account, and not the engine, refused a task.
 func isRefusal(err error) bool {
-	for _, refusal := range []error{ErrInvalid, ErrDuplicate, ErrReservation, ErrLimit, ErrBacklog} {
+	for _, refusal := range []error{ErrInvalid, ErrDuplicate, ErrLimit} {
 		if errors.Is(err, refusal) {
 			return true
 		}
@@ -318,8 +279,8 @@ func isRefusal(err error) bool {
 
 // run runs the function of a task, on the task's own goroutine.
 func (l *lifecycle) run(ctx context.Context, j *job, f Func) {
-	defer l.runner.leave()
-	output, err := (*Output)(nil), ErrExited
+	defer l.runner.workerEnded()
+	output, err := (*Output)(nil), errExited
 	defer func() { l.returned(ctx, j, output, err) }() // even if f ends the goroutine
 	err = guard.Run(func() (err error) { output, err = f(ctx); return err })
 }
@@ -346,8 +307,8 @@ func (l *lifecycle) returned(ctx context.Context, j *job, output *Output, err er
 	}
 }
 
-// settle tries again to end the task of a function that has returned.
-func (l *lifecycle) settle(ctx context.Context, j *job, r *result) error {
+// retryEnd tries again to end the task of a function that has returned.
+func (l *lifecycle) retryEnd(ctx context.Context, j *job, r *result) error {
 	err := l.end(ctx, j.ticket, r, context.Canceled)
 	if isOver(err) {
 		l.runner.detach(j)
@@ -389,25 +350,6 @@ func (l *lifecycle) closing() *result {
 		return failed(ErrClosed)
 	}
 	return cancelled()
-}
-
-// cancelAll cancels every running task of the session, changes the account with then
-// in the same update, and returns how many tasks there were.
-func (l *lifecycle) cancelAll(ctx context.Context, session string, then func(account) account) (int, error) {
-	requireContext(ctx)
-	if l.accounts.isSilent(session) {
-		return 0, nil
-	}
-	var ended []record
-	err := l.accounts.update(ctx, session, func(now time.Time, a account, rules rules) (account, error) {
-		a, ended = a.endEach(func(*record) bool { return true }, cancelled(), now, rules)
-		return then(a), nil
-	})
-	if err != nil {
-		return 0, err
-	}
-	l.endedEach(ctx, session, ended, ErrCancelled)
-	return len(ended), nil
 }
 
 // lost reports tasks that ended because they were lost.

@@ -172,24 +172,6 @@ func TestCancelEndsTheTaskAndItsCtxAtOnce(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestCancelAllCancelsTheTasksOfTheSession(t *testing.T) {
-	t.Parallel()
-	s := newSetup(t)
-	s.begins("a", "a1", "a2", "a3")
-	s.begins("b", "b1")
-	require.NoError(t, s.Finish("a2", nil))
-
-	assert.Equal(t, 2, s.CancelAll("a"))
-	assert.Zero(t, s.CancelAll("a"))
-	assert.Zero(t, s.CancelAll(""))
-	for id, state := range map[string]asynctask.TaskState{
-		"a1": asynctask.Cancelled, "a2": asynctask.Completed, "a3": asynctask.Cancelled, "b1": asynctask.Running,
-	} {
-		task, _ := s.Get(id)
-		assert.Equal(t, state, task.State, id)
-	}
-}
-
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -217,7 +199,7 @@ func TestLimit(t *testing.T) {
 				return
 			}
 			require.EqualError(t, err, fmt.Sprintf(
-				"asynctask: limit reached: %d of %d slots are taken (0 of them reserved)", n, n))
+				"asynctask: limit reached: %d of %d functions are running", n, n))
 			require.ErrorIs(t, err, asynctask.ErrLimit)
 			assert.Empty(t, s.Tasks("a"), "a refused task leaves no trace")
 			s.begins("a", "elsewhere") // takes no slot here
@@ -269,10 +251,7 @@ func TestPendingCountsWhatIsToBeWaitedFor(t *testing.T) {
 	s.begins("b", "other")
 	s.begins("", "nobody's")
 	s.clock.Advance(time.Minute)
-	reserved, err := s.Reserve(in(t, "a"))
-	require.NoError(t, err)
-	_, err = s.Reserve(in(t, ""))
-	require.NoError(t, err)
+	s.begins("a", "third")
 
 	check("a", -1, 3, 2*time.Minute)
 	check("a", 2*time.Minute+1, 3, 2*time.Minute)
@@ -284,16 +263,10 @@ func TestPendingCountsWhatIsToBeWaitedFor(t *testing.T) {
 	check("c", -1, 0, 0)
 
 	require.NoError(t, s.Finish("first", nil))
-	require.NoError(t, reserved.Release(t.Context()))
+	require.NoError(t, s.Finish("third", nil))
 	check("a", -1, 1, time.Minute)
 	require.NoError(t, s.Cancel("second"))
 	check("a", -1, 0, 0)
-
-	_, err = s.Reserve(in(t, "d"))
-	require.NoError(t, err)
-	s.clock.Advance(time.Minute)
-	s.begins("d", "later")
-	check("d", -1, 2, time.Minute) // the reservation is older
 }
 
 func TestCloseEndsAndJoinsEverything(t *testing.T) {
@@ -310,8 +283,6 @@ func TestCloseEndsAndJoinsEverything(t *testing.T) {
 	elsewhere, _, err := m.Attach(t.Context(), m.ticket("elsewhere"))
 	require.NoError(t, err)
 	require.NoError(t, m.Finish("ended", nil))
-	reserved, err := m.Reserve(in(t, "a"))
-	require.NoError(t, err)
 
 	require.NoError(t, m.Close(t.Context()))
 	require.ErrorIs(t, <-causes, asynctask.ErrClosed)
@@ -324,10 +295,6 @@ func TestCloseEndsAndJoinsEverything(t *testing.T) {
 	}
 
 	_, err = m.Start(in(t, "a"), "late", untilCancelled)
-	require.ErrorIs(t, err, asynctask.ErrClosed)
-	_, err = m.Reserve(in(t, "a"))
-	require.ErrorIs(t, err, asynctask.ErrClosed)
-	_, err = reserved.Start(in(t, "a"), "late", untilCancelled)
 	require.ErrorIs(t, err, asynctask.ErrClosed)
 	require.NoError(t, m.Close(t.Context()), "once more")
 	r := m.Remind("a")
@@ -383,12 +350,11 @@ func TestWrongUsePanics(t *testing.T) {
 	for _, f := range []func(){
 		func() { _, _ = m.Start(noCtx, "x", untilCancelled) },
 		func() { _, _ = m.Begin(noCtx, "id", "x") },
-		func() { _, _ = m.Reserve(noCtx) },
 		func() { _, _ = m.Wait(noCtx, asynctask.Ticket{ID: "id"}) },
 		func() { _ = m.Finish(noCtx, asynctask.Ticket{ID: "id"}, nil) },
 		func() { _, _ = m.Get(noCtx, asynctask.Ticket{ID: "id"}) },
-		func() { _, _ = m.Deliver(noCtx, "a", both) },
-		func() { _, _ = m.Pending(noCtx, "", 0) },
+		func() { _, _ = m.Deliveries().Deliver(noCtx, "a", both) },
+		func() { _, _ = m.Deliveries().Pending(noCtx, "", 0) },
 		func() { _ = m.Close(noCtx) },
 		func() { _, _, _ = m.Handle(noCtx, asynctask.CheckToolName, "") },
 	} {

@@ -15,6 +15,7 @@ import (
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/delivery"
 )
 
 // The reference model keeps plain lists and decides everything by searching them. It
@@ -36,7 +37,7 @@ type modelLease struct {
 	tasks    []*modelTask
 	until    time.Time
 	settled  bool
-	delivery *asynctask.Delivery
+	delivery *delivery.Delivery
 	reminder bool         // built by Remind
 	carried  []*modelNote // what stood, and is repeated
 	version  int          // of the summary that it tells, 0 if it tells none
@@ -226,7 +227,7 @@ func (m *machine) cancel(t *rapid.T) {
 
 // hold notes in the model that a reminder holds its tasks.
 func (m *machine) hold(t *rapid.T, lease *modelLease, names []string, text string) {
-	lease.until = m.clock.Now().Add(asynctask.LeaseLife)
+	lease.until = m.clock.Now().Add(delivery.Life)
 	lease.tasks = m.news(lease.session)
 	want := make([]string, 0, len(lease.tasks))
 	for _, task := range lease.tasks {
@@ -245,7 +246,7 @@ func (m *machine) hold(t *rapid.T, lease *modelLease, names []string, text strin
 func (m *machine) remind(t *rapid.T) {
 	session := rapid.SampledFrom(modelSessions).Draw(t, "session")
 	running := m.running(session)
-	r, err := m.real.Remind(t.Context(), session)
+	r, err := m.real.Deliveries().Remind(t.Context(), session)
 	require.NoError(t, err)
 	if len(m.news(session)) == 0 && running == 0 {
 		require.Nil(t, r)
@@ -262,7 +263,7 @@ func (m *machine) deliver(t *rapid.T) {
 	session := rapid.SampledFrom(modelSessions).Draw(t, "session")
 	s := m.sessions[session]
 	changed := s.version != s.told
-	d, err := m.real.Deliver(t.Context(), session, asynctask.DeliverOptions{})
+	d, err := m.real.Deliveries().Deliver(t.Context(), session, delivery.Options{})
 	require.NoError(t, err)
 	if !changed && len(s.standing) == 0 && len(m.news(session)) == 0 {
 		require.Nil(t, d)
@@ -282,8 +283,8 @@ func (m *machine) deliver(t *rapid.T) {
 	}
 }
 
-func (m *machine) settle(t *rapid.T, lease *modelLease, outcome asynctask.DeliveryOutcome) {
-	require.NoError(t, m.real.Settle(t.Context(), lease.delivery, outcome))
+func (m *machine) settle(t *rapid.T, lease *modelLease, outcome delivery.Outcome) {
+	require.NoError(t, m.real.Deliveries().Settle(t.Context(), lease.delivery, outcome))
 }
 
 // take draws an unsettled lease, nil if there is none.
@@ -303,9 +304,9 @@ func (m *machine) ack(t *rapid.T) {
 		return
 	}
 	endedInText := rapid.Bool().Draw(t, "ended in text")
-	outcome := asynctask.Repeat
+	outcome := delivery.Repeat
 	if endedInText || lease.reminder {
-		outcome = asynctask.Delivered
+		outcome = delivery.Delivered
 	}
 	m.settle(t, lease, outcome)
 	m.acked(lease, endedInText)
@@ -338,7 +339,7 @@ func (m *machine) release(t *rapid.T) {
 	if lease == nil {
 		return
 	}
-	m.settle(t, lease, asynctask.Unread)
+	m.settle(t, lease, delivery.Unread)
 	lease.settled = true
 	for _, task := range lease.tasks {
 		if task.holder == lease {
@@ -356,13 +357,13 @@ func (m *machine) settleAgain(t *rapid.T) {
 	if !lease.settled {
 		return
 	}
-	m.settle(t, lease, asynctask.Unread)
-	m.settle(t, lease, asynctask.Delivered)
+	m.settle(t, lease, delivery.Unread)
+	m.settle(t, lease, delivery.Delivered)
 }
 
 // lapse lets earlier leases lapse, now or with the next step.
 func (m *machine) lapse(t *rapid.T) {
-	m.clock.Advance(asynctask.LeaseLife / time.Duration(rapid.IntRange(1, 3).Draw(t, "part")))
+	m.clock.Advance(delivery.Life / time.Duration(rapid.IntRange(1, 3).Draw(t, "part")))
 }
 
 // check compares the Manager with the model.
@@ -379,7 +380,7 @@ func (m *machine) check(t *rapid.T) {
 			got = append(got, fmt.Sprint(task.ID, task.State == asynctask.Running))
 		}
 		require.Equal(t, want, got, "undelivered tasks are there, old ones are not")
-		pending, err := m.real.Pending(t.Context(), name, -1)
+		pending, err := m.real.Deliveries().Pending(t.Context(), name, -1)
 		require.NoError(t, err)
 		require.Equal(t, m.running(name), pending.Unfinished)
 		require.Equal(t, len(m.news(name)), pending.Unclaimed)
@@ -391,18 +392,18 @@ func (m *machine) check(t *rapid.T) {
 
 // drain delivers the rest, and counts the deliveries.
 func (m *machine) drain(t *rapid.T) {
-	m.clock.Advance(asynctask.LeaseLife) // what is held was abandoned
+	m.clock.Advance(delivery.Life) // what is held was abandoned
 	for _, session := range modelSessions {
 		for len(m.news(session)) > 0 {
-			r, err := m.real.Remind(t.Context(), session)
+			r, err := m.real.Deliveries().Remind(t.Context(), session)
 			require.NoError(t, err)
 			require.NotNil(t, r)
 			lease := &modelLease{session: session, delivery: r, reminder: true}
 			m.hold(t, lease, r.Tasks, r.Text)
-			m.settle(t, lease, asynctask.Delivered)
+			m.settle(t, lease, delivery.Delivered)
 			m.acked(lease, false)
 		}
-		if r, _ := m.real.Remind(t.Context(), session); r != nil {
+		if r, _ := m.real.Deliveries().Remind(t.Context(), session); r != nil {
 			require.Empty(t, r.Tasks)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/asynctask/autotrigger"
+	"github.com/carryon-go/carryon/internal/delivery"
 )
 
 // tally counts how often each task was told, by calls that ended well.
@@ -33,23 +34,23 @@ func (c *tally) add(ids []string) {
 // talk makes model calls of a session, some of which fail.
 func talk(s *setup, session string, calls int, c *tally) {
 	for range calls {
-		r, d := s.Remind(session), s.Deliver(session, asynctask.DeliverOptions{})
+		r, d := s.Remind(session), s.Deliver(session, delivery.Options{})
 		_ = s.Summary(session)
 		well := rand.IntN(2) == 0
 		if r != nil {
 			if well {
 				c.add(r.Tasks)
-				s.settle(r, asynctask.Delivered)
+				s.settle(r, delivery.Delivered)
 			} else {
-				s.settle(r, asynctask.Unread)
+				s.settle(r, delivery.Unread)
 			}
 		}
 		if d != nil {
 			if rand.IntN(2) == 0 {
 				c.add(d.Tasks)
-				s.settle(d, map[bool]asynctask.DeliveryOutcome{true: asynctask.Delivered, false: asynctask.Repeat}[well])
+				s.settle(d, map[bool]delivery.Outcome{true: delivery.Delivered, false: delivery.Repeat}[well])
 			} else {
-				s.settle(d, asynctask.Unread)
+				s.settle(d, delivery.Unread)
 			}
 		}
 	}
@@ -117,7 +118,7 @@ func TestConcurrentCallsDeliverEachEndOnce(t *testing.T) {
 	for session, c := range counts {
 		for r := m.Remind(session); r != nil; r = m.Remind(session) {
 			c.add(r.Tasks)
-			m.settle(r, asynctask.Delivered)
+			m.settle(r, delivery.Delivered)
 		}
 		require.Len(t, c.told, len(*want[session]))
 		for _, id := range *want[session] {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/carryon-go/carryon/internal/delivery"
 )
 
 // maxReminder is the most bytes of a reminder; see [Manager.Remind].
@@ -16,7 +18,7 @@ const (
 	automatic    = "This note is automatic. Nothing in it comes from the user.\n\n"
 	reminderHead = "---\nSystem Note: Async Task Status\n\n" + automatic
 	reminderTail = "\n---"
-	gap          = "\n\n"
+	separator    = "\n\n"
 	// frameSize is the most that a reminder has beside the completions.
 	frameSize = 256
 	// smallest is the room that every completion gets: enough for its id and each of
@@ -36,10 +38,10 @@ type draft struct {
 // number of running ones.
 func (a *account) draft(now time.Time) draft {
 	free, n := a.free(now), 0
-	for room := maxReminder - frameSize; n < len(free); n++ {
+	for remaining := maxReminder - frameSize; n < len(free); n++ {
 		t := free[n]
-		room -= min(t.Result.Size+len(t.ID), smallest) + len(gap)
-		if room < 0 {
+		remaining -= min(t.Result.Size+len(t.ID), smallest) + len(separator)
+		if remaining < 0 {
 			break
 		}
 	}
@@ -48,7 +50,7 @@ func (a *account) draft(now time.Time) draft {
 
 // lease returns the lease of a delivery with this content.
 func (d *draft) lease(token uint64, now time.Time) lease {
-	l := lease{Token: token, Until: now.Add(LeaseLife), Tasks: make([]uint64, len(d.tasks))}
+	l := lease{Token: token, Until: now.Add(delivery.Life), Tasks: make([]uint64, len(d.tasks))}
 	for i, t := range d.tasks {
 		l.Tasks[i] = t.Order
 	}
@@ -64,34 +66,34 @@ func (d *draft) text() string {
 	case len(text) == 0:
 		return automatic + summary // names of tasks may also speak like the user
 	}
-	return string(append(append(text, gap...), summary...))
+	return string(append(append(text, separator...), summary...))
 }
 
 func (d *draft) reminder() []byte {
 	if len(d.tasks) == 0 && d.running == 0 {
 		return nil
 	}
-	room, size := maxReminder-frameSize, frameSize
+	remaining, size := maxReminder-frameSize, frameSize
 	sizes := make([]int, 0, len(d.tasks))
 	for _, t := range d.tasks {
-		sizes = append(sizes, min(t.Result.Size+len(t.ID), maxCompletion)+len(gap))
+		sizes = append(sizes, min(t.Result.Size+len(t.ID), maxCompletion)+len(separator))
 		size += sizes[len(sizes)-1]
 	}
-	share := min(fairShare(sizes, room)-len(gap), maxCompletion)
+	share := min(fairShare(sizes, remaining)-len(separator), maxCompletion)
 
 	text := append(make([]byte, 0, min(size, maxReminder)), reminderHead...)
 	if len(d.tasks) > 0 {
 		text = fmt.Appendf(text, "%d async task(s) completed:", len(d.tasks))
 	}
 	for _, t := range d.tasks {
-		text = t.Result.fit(share-len(t.ID)).appendJSON(append(text, gap...), t.ID)
+		text = t.Result.fit(share-len(t.ID)).appendJSON(append(text, separator...), t.ID)
 	}
 	if d.left > 0 {
-		text = fmt.Appendf(text, gap+"%d more will be in the next reminder.", d.left)
+		text = fmt.Appendf(text, separator+"%d more will be in the next reminder.", d.left)
 	}
 	if d.running > 0 {
 		if len(d.tasks) > 0 {
-			text = append(text, gap...)
+			text = append(text, separator...)
 		}
 		text = fmt.Appendf(text, "%d async task(s) still running.", d.running)
 	}
@@ -99,16 +101,16 @@ func (d *draft) reminder() []byte {
 }
 
 // fairShare returns the most that each of several texts may have so that they fit
-// into room together, and none is cut while a longer one is not. It sorts sizes.
-func fairShare(sizes []int, room int) int {
+// into remaining together, and none is cut while a longer one is not. It sorts sizes.
+func fairShare(sizes []int, remaining int) int {
 	slices.Sort(sizes)
-	share := room
+	share := remaining
 	for i, size := range sizes {
-		share = room / (len(sizes) - i)
+		share = remaining / (len(sizes) - i)
 		if size > share {
 			return share
 		}
-		room -= size
+		remaining -= size
 	}
 	return share
 }
@@ -123,15 +125,15 @@ func summarize(tasks []record) string {
 	}
 	shown := idLengths(tasks)
 	lines, first := make([]string, len(tasks)), len(tasks)
-	for room := maxSummary - len("[ASYNC TASKS: 10000 total]\n(10000 older ones not shown)"); first > 0; first-- {
+	for remaining := maxSummary - len("[ASYNC TASKS: 10000 total]\n(10000 older ones not shown)"); first > 0; first-- {
 		t := &tasks[first-1]
 		id := t.ID
 		if shown[first-1] < len(id) {
 			id = id[:shown[first-1]] + "..."
 		}
 		line := t.line("\n["+strconv.Itoa(first)+"] ", id)
-		room -= len(line)
-		if room < 0 {
+		remaining -= len(line)
+		if remaining < 0 {
 			break
 		}
 		lines[first-1] = line

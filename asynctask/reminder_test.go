@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/internal/delivery"
 )
 
 func text(s string) *string { return &s }
@@ -102,9 +103,9 @@ func TestAcknowledgedIsToldOnce(t *testing.T) {
 	assert.Equal(t, []string{"one"}, r.Tasks)
 	assert.Nil(t, s.Remind("a"), "another delivery holds the task")
 	s.ends("a", "two") // between building and acknowledging
-	s.settle(r, asynctask.Delivered)
-	s.settle(r, asynctask.Unread) // too late
-	s.settle(r, asynctask.Delivered)
+	s.settle(r, delivery.Delivered)
+	s.settle(r, delivery.Unread) // too late
+	s.settle(r, delivery.Delivered)
 	assert.Equal(t, []string{"two"}, s.told("a"))
 	s.acks("a")
 	assert.Empty(t, s.told("a"))
@@ -115,7 +116,7 @@ func TestAbandonedHoldLapses(t *testing.T) {
 	s := newSetup(t)
 	s.ends("a", "one")
 	abandoned := s.Remind("a")
-	s.clock.Advance(asynctask.LeaseLife - 1)
+	s.clock.Advance(delivery.Life - 1)
 	s.ends("a", "two")
 	late := s.Remind("a")
 	assert.Equal(t, []string{"two"}, late.Tasks)
@@ -124,14 +125,14 @@ func TestAbandonedHoldLapses(t *testing.T) {
 	s.clock.Advance(1)
 	taken := s.Remind("a")
 	assert.Equal(t, []string{"one"}, taken.Tasks)
-	s.settle(abandoned, asynctask.Unread)
+	s.settle(abandoned, delivery.Unread)
 	assert.Nil(t, s.Remind("a"), "it releases its own hold only")
-	s.settle(abandoned, asynctask.Delivered)
-	s.settle(taken, asynctask.Unread)
+	s.settle(abandoned, delivery.Delivered)
+	s.settle(taken, delivery.Unread)
 	assert.Equal(t, []string{"one"}, s.told("a"), "it cannot settle a task that another delivery has taken over")
 
-	s.clock.Advance(asynctask.LeaseLife)
-	s.settle(late, asynctask.Delivered)
+	s.clock.Advance(delivery.Life)
+	s.settle(late, delivery.Delivered)
 	assert.Equal(t, []string{"one"}, s.told("a"), "it can still settle the others")
 }
 
@@ -242,7 +243,7 @@ func TestOutputOfJustTheSizeIsWhole(t *testing.T) {
 		require.NoError(t, s.Finish(id, asynctask.Message(strings.Repeat("x", asynctask.MaxCompletion-frame+i))))
 		r := s.Remind("b")
 		assert.Equal(t, cut, strings.Contains(r.Text, "bytes cut"))
-		s.settle(r, asynctask.Delivered)
+		s.settle(r, delivery.Delivered)
 	}
 }
 
@@ -301,7 +302,7 @@ func TestReminderKeepsWithinItsSize(t *testing.T) {
 			assert.Equal(t, c.left > 0, strings.HasSuffix(r.Text, note))
 
 			all := r.Tasks
-			for s.settle(r, asynctask.Delivered); ; s.settle(r, asynctask.Delivered) {
+			for s.settle(r, delivery.Delivered); ; s.settle(r, delivery.Delivered) {
 				r = s.Remind("a")
 				if len(r.Tasks) == 0 {
 					break
@@ -327,7 +328,7 @@ func TestLeftoversAreNotLostByALapse(t *testing.T) {
 	s.Remind("a")
 	s.Remind("a")
 	s.Remind("a") // all are held, and abandoned
-	s.clock.Advance(asynctask.LeaseLife)
+	s.clock.Advance(delivery.Life)
 	var told []string
 	for r := s.Remind("a"); r != nil; r = s.Remind("a") {
 		told = append(told, r.Tasks...)

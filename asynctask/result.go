@@ -132,11 +132,11 @@ func (r *result) fit(limit int) *result {
 	if r.Size <= limit {
 		return r
 	}
-	kept, room := 0, limit-completionFrame
+	kept, remaining := 0, limit-completionFrame
 	for ; kept < len(r.Texts); kept++ {
 		t := &r.Texts[kept]
-		room -= memberFrame + (excerpt{Head: t.Name}).size(limit) + min(t.size(shortest), shortest)
-		if room < 0 {
+		remaining -= memberFrame + (excerpt{Head: t.Name}).size(limit) + min(t.size(shortest), shortest)
+		if remaining < 0 {
 			break
 		}
 	}
@@ -264,8 +264,8 @@ func (t excerpt) size(limit int) int {
 // limit must be at least shortest.
 func (t excerpt) fit(limit int) excerpt {
 	short, size := t, t.size(limit)
-	for room := limit - markerSize; size > limit; room = min(room-1, room*limit/size) {
-		short = t.cut(room / 2)
+	for remaining := limit - markerSize; size > limit; remaining = min(remaining-1, remaining*limit/size) {
+		short = t.cut(remaining / 2)
 		size = short.size(limit)
 	}
 	return short

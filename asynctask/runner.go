@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 )
 
 // runner enforces the limits of a Manager, and knows which parts of the tasks live in
@@ -22,9 +21,8 @@ type runner struct {
 	mu        sync.Mutex
 	jobs      map[string][]*job // by session; their slices are replaced, never changed in place
 	functions int               // of all sessions
-	reserved  map[*Reservation]struct{}
-	working   int           // goroutines, and functions that are about to begin
-	drained   chan struct{} // closed once the runner is closed and working is 0
+	working   int               // goroutines, and functions that are about to begin
+	drained   chan struct{}     // closed once the runner is closed and working is 0
 }
 
 // job is the work on a task in this process.
@@ -42,21 +40,19 @@ func newRunner(limit, sessionLimit int) *runner {
 	life, end := context.WithCancelCause(context.Background())
 	return &runner{
 		limit: limit, sessionLimit: sessionLimit, life: life, end: end,
-		jobs: map[string][]*job{}, reserved: map[*Reservation]struct{}{}, drained: make(chan struct{}),
+		jobs: map[string][]*job{}, drained: make(chan struct{}),
 	}
 }
 
 func (r *runner) isClosed() bool { return r.life.Err() != nil }
 
-// add takes a slot for a function: that of the reservation, or any slot if from is
-// nil.
-func (r *runner) add(j *job, from *Reservation, now time.Time) error {
+// add takes a slot for a function.
+func (r *runner) add(j *job) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.checkLimit(j.ticket.Session, from, now); err != nil {
+	if err := r.checkLimit(j.ticket.Session); err != nil {
 		return err
 	}
-	delete(r.reserved, from)
 	r.insert(j)
 	r.functions++
 	r.working++
@@ -79,13 +75,10 @@ func (r *runner) insert(j *job) {
 	r.jobs[session] = append(slices.Clip(r.jobs[session]), j)
 }
 
-// checkLimit fails if there is no slot for a function: that of the reservation, or any
-// slot if from is nil. A cancelled function keeps its slot until it has returned.
-// The lock is held.
-func (r *runner) checkLimit(session string, from *Reservation, now time.Time) error {
-	maps.DeleteFunc(r.reserved, func(other *Reservation, _ struct{}) bool { return other.lapsed(now) })
-	_, isReserved := r.reserved[from]
-	taken, inSession := r.functions+len(r.reserved), 0
+// checkLimit fails if there is no slot for a function. A cancelled function keeps its
+// slot until it has returned. The lock is held.
+func (r *runner) checkLimit(session string) error {
+	inSession := 0
 	for _, j := range r.jobs[session] {
 		if j.isFunction {
 			inSession++
@@ -94,28 +87,20 @@ func (r *runner) checkLimit(session string, from *Reservation, now time.Time) er
 	switch {
 	case r.isClosed():
 		return ErrClosed
-	case from != nil && !isReserved:
-		return ErrReservation
-	case from != nil:
-		return nil
-	case r.limit != Off && taken >= r.limit:
-		return fmt.Errorf("%w: %d of %d slots are taken (%d of them reserved)", ErrLimit, taken, r.limit, len(r.reserved))
+	case r.limit != Off && r.functions >= r.limit:
+		return fmt.Errorf("%w: %d of %d functions are running", ErrLimit, r.functions, r.limit)
 	case r.sessionLimit != Off && inSession >= r.sessionLimit:
 		return fmt.Errorf("%w: %d functions of the session have not returned", ErrLimit, inSession)
 	}
 	return nil
 }
 
-// refused drops a function that could not begin, and restores its reservation if it
-// had one.
-func (r *runner) refused(j *job, from *Reservation) {
+// refused drops a function that could not begin.
+func (r *runner) refused(j *job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.remove(j)
-	if from != nil && !r.isClosed() {
-		r.reserved[from] = struct{}{}
-	}
-	r.leaveLocked()
+	r.workerEndedLocked()
 }
 
 // remove drops a job. The lock is held.
@@ -141,65 +126,44 @@ func (r *runner) detach(j *job) {
 	r.remove(j)
 }
 
-// reserve reserves a slot.
-func (r *runner) reserve(reserved *Reservation) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err := r.checkLimit(reserved.session, nil, reserved.since); err != nil {
-		return err
-	}
-	r.reserved[reserved] = struct{}{}
-	return nil
-}
-
-// release gives a reservation up, and reports whether there was one.
-func (r *runner) release(reserved *Reservation) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	_, isReserved := r.reserved[reserved]
-	delete(r.reserved, reserved)
-	return isReserved
-}
-
-// join increments the number of workers, until leave is called. It fails with ErrClosed.
-func (r *runner) join() (leave func(), err error) {
+// addWorker increments the number of workers, until ended is called. It fails with ErrClosed.
+func (r *runner) addWorker() (ended func(), err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.isClosed() {
 		return nil, ErrClosed
 	}
 	r.working++
-	return r.leave, nil
+	return r.workerEnded, nil
 }
 
-// leave decrements the number of workers.
-func (r *runner) leave() {
+// workerEnded decrements the number of workers.
+func (r *runner) workerEnded() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.leaveLocked()
+	r.workerEndedLocked()
 }
 
-// leaveLocked is leave for callers that hold mu.
-func (r *runner) leaveLocked() {
+// workerEndedLocked is workerEnded for callers that hold mu.
+func (r *runner) workerEndedLocked() {
 	r.working--
 	if r.isClosed() && r.working == 0 {
 		close(r.drained)
 	}
 }
 
-// close ends the runner's life, so that it accepts no more work, and returns the
-// reservations. After the first call it does nothing.
-func (r *runner) close() []*Reservation {
+// close ends the runner's life, so that it accepts no more work. After the first call it
+// does nothing.
+func (r *runner) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.isClosed() {
-		return nil
+		return
 	}
 	r.end(ErrClosed)
 	if r.working == 0 {
 		close(r.drained)
 	}
-	return slices.Collect(maps.Keys(r.reserved))
 }
 
 // function returns the job of a function; nil if this process does not run it.

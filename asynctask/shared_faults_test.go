@@ -11,6 +11,7 @@ import (
 
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/internal/delivery"
 )
 
 func TestErrorsOfTheEngineAreReturned(t *testing.T) {
@@ -22,35 +23,29 @@ func TestErrorsOfTheEngineAreReturned(t *testing.T) {
 	ctx, ticket := t.Context(), s.ticket("job")
 	engine.fails(down)
 
-	_, err := s.Manager.Pending(ctx, "a", 0)
+	_, err := s.deliveries.Pending(ctx, "a", 0)
 	require.ErrorIs(t, err, down)
 	_, err = s.Manager.Summary(ctx, "a")
 	require.ErrorIs(t, err, down)
 	_, err = s.Manager.Tasks(ctx, "a")
 	require.ErrorIs(t, err, down)
-	_, err = s.Manager.Find(ctx, "a", "x")
-	require.ErrorIs(t, err, down)
 	_, err = s.Manager.Get(ctx, ticket)
 	require.ErrorIs(t, err, down)
 	_, err = s.Manager.Wait(ctx, ticket)
 	require.ErrorIs(t, err, down)
-	_, err = s.Manager.Deliver(ctx, "a", asynctask.DeliverOptions{})
+	_, err = s.deliveries.Deliver(ctx, "a", delivery.Options{})
 	require.ErrorIs(t, err, down)
-	_, err = s.Manager.Remind(ctx, "a")
-	require.ErrorIs(t, err, down)
-	_, err = s.Manager.CancelAll(ctx, "a")
+	_, err = s.deliveries.Remind(ctx, "a")
 	require.ErrorIs(t, err, down)
 	_, err = s.Start(in(t, "a"), "task", untilCancelled)
-	require.ErrorIs(t, err, down)
-	_, err = s.Reserve(in(t, "a"))
 	require.ErrorIs(t, err, down)
 	_, _, err = s.Attach(ctx, ticket)
 	require.ErrorIs(t, err, down)
 	require.ErrorIs(t, s.Begin(in(t, "a"), "id", "task"), down)
 	require.ErrorIs(t, s.Finish("job", nil), down)
 	require.ErrorIs(t, s.Manager.Forget(ctx, "a"), down)
-	require.ErrorIs(t, s.Settle(ctx, &asynctask.Delivery{Session: "a", Lease: 1}, asynctask.Delivered), down)
-	require.ErrorIs(t, s.Renew(ctx, &asynctask.Delivery{Session: "a", Lease: 1}), down)
+	require.ErrorIs(t, s.deliveries.Settle(ctx, &delivery.Delivery{Session: "a", Lease: 1}, delivery.Delivered), down)
+	require.ErrorIs(t, s.deliveries.Renew(ctx, &delivery.Delivery{Session: "a", Lease: 1}), down)
 	result, ok, err := s.Handle(in(t, "a"), asynctask.CheckToolName, "{}")
 	require.ErrorIs(t, err, down)
 	assert.True(t, ok)
@@ -129,19 +124,19 @@ func TestEngineThatFailsAfterStoringTellsNothingTwice(t *testing.T) {
 	s.ends("a", "1")
 
 	done := engine.failsAfter()
-	_, err := s.Manager.Remind(t.Context(), "a")
+	_, err := s.deliveries.Remind(t.Context(), "a")
 	require.ErrorIs(t, err, assert.AnError)
 	done()
 	assert.Empty(t, s.told("a"), "another delivery may hold the task")
-	clock.Advance(asynctask.LeaseLife)
+	clock.Advance(delivery.Life)
 	r := s.Remind("a")
 	require.Equal(t, []string{"1"}, r.Tasks, "the task is reported once that lease has lapsed")
 
 	done = engine.failsAfter()
-	require.ErrorIs(t, s.Settle(t.Context(), r, asynctask.Delivered), assert.AnError)
+	require.ErrorIs(t, s.deliveries.Settle(t.Context(), r, delivery.Delivered), assert.AnError)
 	done()
-	s.settle(r, asynctask.Unread) // the program thinks that it failed
-	clock.Advance(asynctask.LeaseLife)
+	s.settle(r, delivery.Unread) // the program thinks that it failed
+	clock.Advance(delivery.Life)
 	assert.Empty(t, s.told("a"))
 }
 

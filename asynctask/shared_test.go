@@ -12,6 +12,7 @@ import (
 
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/internal/delivery"
 	"github.com/carryon-go/carryon/records"
 )
 
@@ -105,52 +106,30 @@ func TestTaskOfOneProcessIsFinishedAndToldByOthers(t *testing.T) {
 
 	ticket, err := starter.Manager.Begin(in(t, "a"), "job-7", "transcode")
 	require.NoError(t, err)
-	text, err := ticket.MarshalText()
-	require.NoError(t, err)
+	text := ticket.String()
 	n, _ := teller.Pending("a", -1)
 	assert.Equal(t, 1, n)
 	_, err = worker.Manager.Begin(in(t, "a"), "job-8", "transcode")
 	require.ErrorIs(t, err, asynctask.ErrLimit, "the session's one slot is taken")
 
-	received, err := asynctask.ParseTicket(string(text))
+	received, err := asynctask.ParseTicket(text)
 	require.NoError(t, err)
 	require.NoError(t, worker.Manager.Finish(t.Context(), received, asynctask.Message("done")))
 	require.ErrorIs(t, worker.Manager.Finish(t.Context(), received, nil), asynctask.ErrEnded, "the job ran twice")
 
-	d := teller.Deliver("a", asynctask.DeliverOptions{})
+	d := teller.Deliver("a", delivery.Options{})
 	require.NotNil(t, d)
 	assert.Equal(t, []string{"job-7"}, d.Tasks)
 	assert.Contains(t, d.Text, "done")
 	assert.Empty(t, starter.told("a"), "the delivery holds it")
 	carried, err := json.Marshal(d)
 	require.NoError(t, err)
-	var settled asynctask.Delivery
+	var settled delivery.Delivery
 	require.NoError(t, json.Unmarshal(carried, &settled))
-	starter.settle(&settled, asynctask.Delivered)
+	starter.settle(&settled, delivery.Delivered)
 	assert.Empty(t, teller.told("a"))
 
 	require.NoError(t, starter.Begin(in(t, "a"), "job-8", "transcode"), "the slot is free again")
-}
-
-func TestReservationsCountInEveryProcess(t *testing.T) {
-	t.Parallel()
-	r := newReplicas(t, asynctask.WithSessionLimit(1))
-	one, other := r.process(), r.process()
-	slot, err := one.Reserve(in(t, "a"))
-	require.NoError(t, err)
-
-	n, _ := other.Pending("a", -1)
-	assert.Equal(t, 1, n, "a reservation counts as unfinished work")
-	_, err = other.Start(in(t, "a"), "task", untilCancelled)
-	require.EqualError(t, err, "asynctask: limit reached: 1 of 1 slots of the session are taken (1 of them reserved)")
-	require.NoError(t, slot.Release(t.Context()))
-	require.NoError(t, other.Begin(in(t, "a"), "job", "job"))
-	require.NoError(t, other.Finish("job", nil))
-
-	_, err = one.Reserve(in(t, "a"))
-	require.NoError(t, err)
-	require.NoError(t, one.Close(t.Context()))
-	require.NoError(t, other.Begin(in(t, "a"), "next", "next"), "a process that shuts down gives its slots back")
 }
 
 func TestFunctionIsCancelledFromElsewhere(t *testing.T) {

@@ -41,21 +41,6 @@ func ParseTicket(text string) (Ticket, error) {
 	return Ticket{Session: session, ID: text[:at]}, nil
 }
 
-// MarshalText returns the text of the ticket. The error is [ErrInvalid] if the id is
-// invalid.
-func (t Ticket) MarshalText() ([]byte, error) {
-	if err := checkID(t.ID); err != nil {
-		return nil, err
-	}
-	return []byte(t.String()), nil
-}
-
-// UnmarshalText reads the text of a ticket, as [ParseTicket] does.
-func (t *Ticket) UnmarshalText(text []byte) (err error) {
-	*t, err = ParseTicket(string(text))
-	return err
-}
-
 // Task describes a task at one moment. It is a copy, and does not change when the task
 // does.
 type Task struct {

@@ -21,18 +21,9 @@ func TestTicketsTravelAsText(t *testing.T) {
 		"a@b@c%40d+%2F%00%FF%C3": {Session: "c@d /\x00\xff\xc3", ID: "a@b"},
 	} {
 		assert.Equal(t, want, ticket.String())
-		text, err := ticket.MarshalText()
-		require.NoError(t, err)
-		assert.Equal(t, want, string(text))
 		got, err := asynctask.ParseTicket(want)
 		require.NoError(t, err)
 		assert.Equal(t, ticket, got)
-
-		encoded, err := json.Marshal(map[string]asynctask.Ticket{"ticket": ticket})
-		require.NoError(t, err)
-		var decoded map[string]asynctask.Ticket
-		require.NoError(t, json.Unmarshal(encoded, &decoded))
-		assert.Equal(t, ticket, decoded["ticket"])
 	}
 }
 
@@ -42,7 +33,7 @@ func TestTextsThatAreNoTickets(t *testing.T) {
 		_, err := asynctask.ParseTicket(text)
 		require.ErrorIs(t, err, asynctask.ErrInvalid, text)
 	}
-	_, err := asynctask.Ticket{Session: "s"}.MarshalText()
+	_, err := asynctask.ParseTicket(asynctask.Ticket{Session: "s"}.String())
 	require.ErrorIs(t, err, asynctask.ErrInvalid)
 }
 
@@ -51,7 +42,8 @@ func FuzzTicket(f *testing.F) {
 	f.Add("a@b%\x00\xff +", "a@b%+")
 	f.Fuzz(func(t *testing.T, session, id string) {
 		ticket := asynctask.Ticket{Session: session, ID: id}
-		text, err := ticket.MarshalText()
+		text := ticket.String()
+		got, err := asynctask.ParseTicket(text)
 		if err != nil {
 			require.ErrorIs(t, err, asynctask.ErrInvalid)
 			return
@@ -59,8 +51,6 @@ func FuzzTicket(f *testing.F) {
 		for _, c := range text {
 			require.True(t, c > ' ' && c < 0x7f)
 		}
-		got, err := asynctask.ParseTicket(string(text))
-		require.NoError(t, err)
 		require.Equal(t, ticket, got)
 	})
 }

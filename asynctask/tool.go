@@ -146,27 +146,6 @@ func (m *Manager) Tasks(ctx context.Context, session string) (tasks []Task, err 
 	return tasks, err
 }
 
-// Find returns the task of the session with the given id or, if there is none, the only
-// task whose id begins with it. The error is [ErrUnknown] if there is no such task, and
-// an *[AmbiguousError] if there are several.
-func (m *Manager) Find(ctx context.Context, session, idOrPrefix string) (Task, error) {
-	a, _, err := m.accounts.look(ctx, session)
-	if err != nil {
-		return Task{}, err
-	}
-	var found []Task
-	for _, t := range a.withPrefix(idOrPrefix) {
-		found = append(found, t.view(m.accounts.key(session)))
-	}
-	switch len(found) {
-	case 0:
-		return Task{}, fmt.Errorf("%w: %.64q", ErrUnknown, idOrPrefix)
-	case 1:
-		return found[0], nil
-	}
-	return Task{}, &AmbiguousError{Prefix: idOrPrefix, Candidates: found}
-}
-
 // withPrefix returns the task that has the id, or else all whose ids begin with
 // it.
 func (a *account) withPrefix(prefix string) (found []*record) {
@@ -198,7 +177,7 @@ func (m *Manager) Wait(ctx context.Context, t Ticket) (Task, error) {
 		}
 	}
 	changed := make(chan struct{}, 1)
-	stop := m.Watch(t.Session, func() {
+	stop := m.poller.add(t.Session, func() {
 		select {
 		case changed <- struct{}{}:
 		default:
@@ -218,46 +197,6 @@ func (m *Manager) Wait(ctx context.Context, t Ticket) (Task, error) {
 			return Task{}, ErrClosed
 		}
 	}
-}
-
-// Pending is the work of a session.
-type Pending struct {
-	Unfinished int       // number of running tasks and reserved slots
-	Oldest     time.Time // when the oldest of these began; zero if there is none
-
-	Undelivered int // ended tasks that the model has not been told about
-	Unclaimed   int // how many of those no delivery reports
-}
-
-// Pending returns the work of the session. If maxAge is positive, tasks that have been
-// unfinished for that long are left out. So are cancelled tasks whose functions have
-// not returned yet.
-func (m *Manager) Pending(ctx context.Context, session string, maxAge time.Duration) (p Pending, err error) {
-	a, now, err := m.accounts.look(ctx, session)
-	if err != nil {
-		return p, err
-	}
-	count := func(since time.Time) {
-		if maxAge > 0 && now.Sub(since) >= maxAge {
-			return
-		}
-		p.Unfinished++
-		if p.Unfinished == 1 || since.Before(p.Oldest) {
-			p.Oldest = since
-		}
-	}
-	for i := range a.Tasks {
-		if a.Tasks[i].Result == nil {
-			count(a.Tasks[i].Started)
-		}
-	}
-	for i := range a.Reserved {
-		if !a.Reserved[i].lapsed(now) {
-			count(a.Reserved[i].Since)
-		}
-	}
-	p.Undelivered, p.Unclaimed = a.Undelivered, a.unclaimed(now)
-	return p, nil
 }
 
 // Summary returns the status summary of the session, or "" if it has no tasks. It has

@@ -46,7 +46,7 @@ type poller struct {
 	listening bool
 }
 
-// watch is one call of [Manager.Watch].
+// watch is who waits for the ends of a session's tasks.
 type watch struct {
 	notify func()
 	mu     sync.Mutex
@@ -54,15 +54,7 @@ type watch struct {
 	last   time.Time // end of the last task; valid only if knows
 }
 
-// Watch calls f when a task of the session has ended, in this process or in another one
-// that shares the engine. It may also call f when no task has ended. f must not block,
-// and may be called concurrently. Tasks that ended before Watch returned may not be
-// reported, so look at the tasks after calling Watch. After stop has returned, f is not
-// called again, though a call may still be running.
-func (m *Manager) Watch(session string, f func()) (stop func()) {
-	return m.poller.add(m.accounts.key(session), f)
-}
-
+// add calls f when a task of the session has ended; see Watch of delivery.Tasks.
 func (p *poller) add(session string, f func()) (stop func()) {
 	w := &watch{notify: f, knows: !p.isShared}
 	p.mu.Lock()
@@ -138,13 +130,13 @@ func (p *poller) start() {
 	if p.notifier == nil || p.listening {
 		return
 	}
-	leave, err := p.lifecycle.runner.join()
+	ended, err := p.lifecycle.runner.addWorker()
 	if err != nil {
 		return
 	}
 	p.listening = true
 	go func() {
-		defer leave()
+		defer ended()
 		p.listen(p.lifecycle.runner.life)
 	}()
 }
@@ -172,11 +164,11 @@ func (p *poller) listen(ctx context.Context) {
 
 // tick visits all sessions that matter.
 func (p *poller) tick() {
-	leave, err := p.lifecycle.runner.join()
+	ended, err := p.lifecycle.runner.addWorker()
 	if err != nil {
 		return
 	}
-	defer leave()
+	defer ended()
 	p.mu.Lock()
 	p.timer = nil // a start from here on sets it again
 	p.mu.Unlock()
@@ -223,7 +215,7 @@ func (p *poller) visit(ctx context.Context, session string) (err error) {
 	for _, j := range p.lifecycle.runner.of(session) {
 		switch begun, unsettled := p.lifecycle.runner.progress(j); {
 		case unsettled != nil: // without a sign of life it is lost if this fails for long
-			err = errors.Join(err, p.lifecycle.settle(ctx, j, unsettled))
+			err = errors.Join(err, p.lifecycle.retryEnd(ctx, j, unsettled))
 		case begun:
 			working, ids = append(working, j), append(ids, j.ticket.ID)
 		}
@@ -288,7 +280,7 @@ type subscriber struct {
 }
 
 // Subscribe calls f each time a task of any session ends through this Manager. For
-// tasks that end elsewhere, see [Manager.Watch]. f runs on the goroutine that ended the
+// tasks that end elsewhere, see [Manager.Wait]. f runs on the goroutine that ended the
 // task: the task's own, or that of the caller of Finish, Fail, Cancel, Forget or Close.
 // No lock is held, so f may call the Manager. f may be called concurrently. A panic of
 // f goes to [OnError].

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/background"
+	"github.com/carryon-go/carryon/internal/delivery"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/internal/todolist"
@@ -456,7 +456,7 @@ func (d *decider) readBackground() bool {
 	if tasks == nil {
 		return true
 	}
-	var work asynctask.Pending
+	var work delivery.Pending
 	err := d.env.askTasks(d.env.cancel.ctx, func(ctx context.Context) (err error) {
 		work, err = tasks.Pending(ctx, d.turn.Session, d.env.session.rules.Limits.MaxTaskAge)
 		return err

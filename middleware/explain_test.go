@@ -78,7 +78,7 @@ func TestExplainSaysWhatTheDecisionSays(t *testing.T) {
 		want  continuation.Reason
 	}{
 		"the tasks fail": {func(t *testing.T) (context.Context, *middleware.Middleware) {
-			return begin(t, middleware.WithTasks(downTasks{Manager: asynctask.NewManager(), pending: errors.New("connection refused")}))
+			return begin(t, middleware.WithBackground(downTasks{Tasks: asynctask.NewManager().Deliveries(), pending: errors.New("connection refused")}))
 		}, continuation.ReasonStore},
 		"the store fails": {func(t *testing.T) (context.Context, *middleware.Middleware) {
 			return begin(t, middleware.WithRecords(downStore{}))

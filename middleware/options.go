@@ -6,12 +6,12 @@ import (
 	"log/slog"
 	"reflect"
 	"slices"
-	"time"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/clock"
+	"github.com/carryon-go/carryon/internal/delivery"
 	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/records"
@@ -51,9 +51,9 @@ type options struct {
 	notice    pause.Notice
 	pauseTool PauseToolMode
 
-	tasks           Tasks // nil for none
-	sharedTasks     bool  // whether they are asked over a network
-	summaryInSystem bool  // whether their status summary goes into the system message
+	tasks           delivery.Tasks // nil for none
+	sharedTasks     bool           // whether they are asked over a network
+	summaryInSystem bool           // whether their status summary goes into the system message
 
 	err error // of the first misused option
 }
@@ -81,8 +81,9 @@ func newOptions(opts []Option) (options, *callRules) {
 		o.store = session.NewSharedStore(o.engine, rules.Limits.SessionLife)
 		o.settings.store = o.store
 	}
-	o.sharedTasks = areShared(o.tasks)
-	o.summaryInSystem = summaryInSystem(o.tasks)
+	if o.tasks != nil {
+		o.sharedTasks, o.summaryInSystem = o.tasks.IsShared(), o.tasks.SummaryInSystem()
+	}
 	if o.logger != nil {
 		log := &eventLog{logger: o.logger, content: o.content}
 		o.reporter.logFailed = log.failed
@@ -301,8 +302,8 @@ func WithHoldout(share float64) Option {
 //
 // Only calls that may be continued carry reminders. Calls that are suppressed, offer no
 // tools, or do not let the model choose whether to call one do not.
-func WithTasks(tasks Tasks) Option {
-	return check(!isNil(tasks), func(o *options) { o.tasks = tasks }, "nil task manager")
+func WithTasks(tasks *asynctask.Manager) Option {
+	return check(tasks != nil, func(o *options) { o.tasks = tasks.Deliveries() }, "nil task manager")
 }
 
 // Rules are the rules that a program may change while calls run, for all sessions, with
@@ -411,32 +412,3 @@ const (
 	// todo_pause.
 	PauseToolAlways
 )
-
-// Tasks is what the engine needs from background tasks. *[asynctask.Manager] implements
-// it. Implementations are safe for concurrent use.
-type Tasks interface {
-	// Pending returns the unfinished work of the session. If maxAge is positive, work
-	// that has been unfinished for that long is left out.
-	Pending(ctx context.Context, session string, maxAge time.Duration) (asynctask.Pending, error)
-	// Summary returns the status summary of the session, or "" if the session has no
-	// tasks.
-	Summary(ctx context.Context, session string) (string, error)
-	// Deliver returns what to tell the model in the request that is about to be sent,
-	// or nil.
-	Deliver(ctx context.Context, session string, o asynctask.DeliverOptions) (*asynctask.Delivery, error)
-	// Settle records the result of a delivery.
-	Settle(ctx context.Context, d *asynctask.Delivery, outcome asynctask.DeliveryOutcome) error
-}
-
-// areShared reports whether tasks are asked over a network. A Manager with its tasks
-// in memory neither waits nor fails.
-func areShared(tasks Tasks) bool {
-	m, ok := tasks.(*asynctask.Manager)
-	return tasks != nil && (!ok || m.IsShared())
-}
-
-// summaryInSystem reports whether the status summary goes into the system message.
-func summaryInSystem(tasks Tasks) bool {
-	summarizer, ok := tasks.(interface{ SummaryInSystem() bool })
-	return ok && summarizer.SummaryInSystem()
-}

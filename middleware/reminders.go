@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/delivery"
 )
 
 // noteSeparator separates a message from a note that is joined to it.
@@ -23,7 +23,7 @@ type reminders struct {
 
 // reminder is a delivery that began with the request of a turn.
 type reminder struct {
-	delivery *asynctask.Delivery
+	delivery *delivery.Delivery
 	id       continuation.TurnID
 	read     bool // the model has read it
 }
@@ -52,10 +52,10 @@ func (r *reminders) attachments(t *turn) []adapter.Attachment {
 		})
 		attach(int(r.env.request.system)-1, summary)
 	}
-	if d := r.deliver(t, t.TurnID, asynctask.DeliverOptions{}); d != nil {
+	if d := r.deliver(t, t.TurnID, delivery.Options{}); d != nil {
 		for i := range d.Repeated {
 			note := &d.Repeated[i]
-			if note.Anchor == (asynctask.Anchor{}) || r.anchorAt(note.Anchor.Message) != note.Anchor {
+			if note.Anchor == (delivery.Anchor{}) || r.anchorAt(note.Anchor.Message) != note.Anchor {
 				note.Anchor = d.Anchor // the history was rewritten
 			}
 			attach(note.Anchor.Message, note.Text)
@@ -85,9 +85,9 @@ func (r *reminders) ask(t *turn, question func(context.Context) error) {
 
 // deliver begins the delivery of the turn with the id, which is about to be sent, if
 // there is anything to tell.
-func (r *reminders) deliver(t *turn, id continuation.TurnID, o asynctask.DeliverOptions) *asynctask.Delivery {
+func (r *reminders) deliver(t *turn, id continuation.TurnID, o delivery.Options) *delivery.Delivery {
 	o.NoSummary = r.summaryInSystem()
-	var d *asynctask.Delivery
+	var d *delivery.Delivery
 	r.ask(t, func(ctx context.Context) (err error) {
 		d, err = r.env.mw.options.tasks.Deliver(ctx, t.Session, o)
 		return err
@@ -96,8 +96,8 @@ func (r *reminders) deliver(t *turn, id continuation.TurnID, o asynctask.Deliver
 		return nil
 	}
 	d.Anchor = r.lastAnchor()
-	if d.Anchor == (asynctask.Anchor{}) {
-		r.settleDelivery(t, d, asynctask.Unread) // there is no message to join it to
+	if d.Anchor == (delivery.Anchor{}) {
+		r.settleDelivery(t, d, delivery.Unread) // there is no message to join it to
 		return nil
 	}
 	if r.begun == nil {
@@ -109,27 +109,27 @@ func (r *reminders) deliver(t *turn, id continuation.TurnID, o asynctask.Deliver
 
 // lastAnchor returns the anchor of the last message that a text can be joined to, or
 // the zero anchor.
-func (r *reminders) lastAnchor() asynctask.Anchor {
+func (r *reminders) lastAnchor() delivery.Anchor {
 	for i := int(r.env.request.messages) - 1; i >= 0; i-- {
-		if at := r.anchorAt(i); at != (asynctask.Anchor{}) {
+		if at := r.anchorAt(i); at != (delivery.Anchor{}) {
 			return at
 		}
 	}
-	return asynctask.Anchor{}
+	return delivery.Anchor{}
 }
 
 // anchorAt returns the anchor of the i-th message, or the zero anchor if there is no
 // such message or no text can be joined to it. Anchors are the same in every process.
-func (r *reminders) anchorAt(i int) asynctask.Anchor {
+func (r *reminders) anchorAt(i int) delivery.Anchor {
 	if i < 0 || i >= int(r.env.request.messages) {
-		return asynctask.Anchor{}
+		return delivery.Anchor{}
 	}
 	text, ok := r.env.request.attachable(i)
 	if !ok {
-		return asynctask.Anchor{}
+		return delivery.Anchor{}
 	}
 	sum := sha256.Sum256([]byte(text))
-	return asynctask.Anchor{Message: i, Digest: binary.LittleEndian.Uint64(sum[:]) | 1}
+	return delivery.Anchor{Message: i, Digest: binary.LittleEndian.Uint64(sum[:]) | 1}
 }
 
 // appendNew appends news of background tasks to the prompt of the continuation with
@@ -139,7 +139,7 @@ func (r *reminders) appendNew(t *turn, id continuation.TurnID, prompt string) st
 	if !r.mayAttach() {
 		return prompt
 	}
-	d := r.deliver(t, id, asynctask.DeliverOptions{OnlyNew: true})
+	d := r.deliver(t, id, delivery.Options{OnlyNew: true})
 	if d == nil {
 		return prompt
 	}
@@ -157,7 +157,7 @@ func (r *reminders) markRead(t *turn) {
 // goOn settles the delivery of a turn before the call goes on, which may take long.
 func (r *reminders) goOn(t *turn) {
 	if last := r.lastBegun(t); last != nil && last.read {
-		r.settleDelivery(t, last.delivery, asynctask.Read)
+		r.settleDelivery(t, last.delivery, delivery.Read)
 	}
 }
 
@@ -176,7 +176,7 @@ func (r *reminders) lastBegun(t *turn) *reminder {
 // second try delivers the same.
 func (r *reminders) takeBack(t *turn) {
 	if last := r.lastBegun(t); last != nil && !last.read {
-		r.settleDelivery(t, last.delivery, asynctask.Unread)
+		r.settleDelivery(t, last.delivery, delivery.Unread)
 		*r.begun = (*r.begun)[:len(*r.begun)-1]
 	}
 }
@@ -187,13 +187,13 @@ func (r *reminders) settle(t *turn) {
 	if r.begun == nil {
 		return
 	}
-	outcome := asynctask.Delivered
+	outcome := delivery.Delivered
 	if t.reader.showedCall() {
-		outcome = asynctask.Repeat
+		outcome = delivery.Repeat
 	}
 	for _, begun := range *r.begun {
 		if !begun.read {
-			r.settleDelivery(t, begun.delivery, asynctask.Unread)
+			r.settleDelivery(t, begun.delivery, delivery.Unread)
 			continue
 		}
 		r.settleDelivery(t, begun.delivery, outcome)
@@ -207,7 +207,7 @@ func (r *reminders) settle(t *turn) {
 // settleDelivery reports the outcome of a delivery to the tasks. It must succeed even
 // if the call has ended or the tasks are not being asked; otherwise the model would
 // be told the same again.
-func (r *reminders) settleDelivery(t *turn, d *asynctask.Delivery, outcome asynctask.DeliveryOutcome) {
+func (r *reminders) settleDelivery(t *turn, d *delivery.Delivery, outcome delivery.Outcome) {
 	ctx, id := context.WithoutCancel(r.env.cancel.caller), t.TurnID
 	settle := func(ctx context.Context) error { return r.env.mw.options.tasks.Settle(ctx, d, outcome) }
 	if !r.env.mw.options.sharedTasks {

@@ -14,6 +14,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/delivery"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
@@ -27,9 +28,9 @@ func TestNoteWithoutAPlaceGoesToTheLastMessage(t *testing.T) {
 	ticket, err := tasks.Begin(ctx, "job-7", "transcode")
 	require.NoError(t, err)
 	require.NoError(t, tasks.Finish(ctx, ticket, nil))
-	d, err := tasks.Deliver(ctx, "s", asynctask.DeliverOptions{NoSummary: true})
+	d, err := tasks.Deliveries().Deliver(ctx, "s", delivery.Options{NoSummary: true})
 	require.NoError(t, err)
-	require.NoError(t, tasks.Settle(ctx, d, asynctask.Repeat))
+	require.NoError(t, tasks.Deliveries().Settle(ctx, d, delivery.Repeat))
 
 	texts := []string{"You are an agent.", "Fix the build."}
 	attachable := func(i int) (string, bool) { return texts[i], i > 0 }
@@ -44,7 +45,7 @@ func TestNoteWithoutAPlaceGoesToTheLastMessage(t *testing.T) {
 	_, err = middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
 		func(context.Context, *adapter.Continuation) (sdkAnswer, error) { return says("Done."), nil })
 	require.NoError(t, err)
-	d, err = tasks.Deliver(ctx, "s", asynctask.DeliverOptions{})
+	d, err = tasks.Deliveries().Deliver(ctx, "s", delivery.Options{})
 	require.NoError(t, err)
 	assert.Nil(t, d, "the reminder was delivered")
 }
@@ -133,9 +134,9 @@ func newReminded(t *testing.T, todos todo.Provider, opts ...asynctask.Option) *r
 }
 
 // delivery returns what the next request would tell.
-func (s *reminded) delivery(t *testing.T) *asynctask.Delivery {
+func (s *reminded) delivery(t *testing.T) *delivery.Delivery {
 	t.Helper()
-	d, err := s.tasks.Deliver(s.ctx, "s", asynctask.DeliverOptions{})
+	d, err := s.tasks.Deliveries().Deliver(s.ctx, "s", delivery.Options{})
 	require.NoError(t, err)
 	return d
 }
@@ -256,37 +257,39 @@ func TestPauseThatIsPrintedBesideItsCallIsNotShown(t *testing.T) {
 
 // downTasks are tasks whose store has failed.
 type downTasks struct {
-	*asynctask.Manager
+	delivery.Tasks
 
 	pending, deliver, settle error
 }
 
-func (d downTasks) Pending(ctx context.Context, session string, maxAge time.Duration) (asynctask.Pending, error) {
+func (downTasks) IsShared() bool { return true }
+
+func (d downTasks) Pending(ctx context.Context, session string, maxAge time.Duration) (delivery.Pending, error) {
 	if d.pending != nil {
-		return asynctask.Pending{}, d.pending
+		return delivery.Pending{}, d.pending
 	}
-	return d.Manager.Pending(ctx, session, maxAge)
+	return d.Tasks.Pending(ctx, session, maxAge)
 }
 
 func (d downTasks) Summary(ctx context.Context, session string) (string, error) {
 	if d.deliver != nil {
 		return "", d.deliver
 	}
-	return d.Manager.Summary(ctx, session)
+	return d.Tasks.Summary(ctx, session)
 }
 
-func (d downTasks) Deliver(ctx context.Context, session string, o asynctask.DeliverOptions) (*asynctask.Delivery, error) {
+func (d downTasks) Deliver(ctx context.Context, session string, o delivery.Options) (*delivery.Delivery, error) {
 	if d.deliver != nil {
 		return nil, d.deliver
 	}
-	return d.Manager.Deliver(ctx, session, o)
+	return d.Tasks.Deliver(ctx, session, o)
 }
 
-func (d downTasks) Settle(ctx context.Context, delivery *asynctask.Delivery, outcome asynctask.DeliveryOutcome) error {
+func (d downTasks) Settle(ctx context.Context, begun *delivery.Delivery, outcome delivery.Outcome) error {
 	if d.settle != nil {
 		return d.settle
 	}
-	return d.Manager.Settle(ctx, delivery, outcome)
+	return d.Tasks.Settle(ctx, begun, outcome)
 }
 
 // Tasks that cannot be asked cost the caller no answer: the model is not told about
@@ -304,9 +307,9 @@ func TestTasksThatCannotBeAsked(t *testing.T) {
 		"settle":  {downTasks{settle: down}, 2, continuation.ReasonToolCalls},
 	} {
 		s := newReminded(t, buildTodos, asynctask.WithSummaryInSystem())
-		tt.tasks.Manager = s.tasks
+		tt.tasks.Tasks = s.tasks.Deliveries()
 		var failed []middleware.Failed
-		s.mw = middleware.New(buildTodos, unhurried, middleware.WithTasks(tt.tasks),
+		s.mw = middleware.New(buildTodos, unhurried, middleware.WithBackground(tt.tasks),
 			middleware.WithObserver(middleware.Observer{Failed: func(_ context.Context, e middleware.Failed) { failed = append(failed, e) }}))
 		capturing, outcomes := middleware.Capture(s.ctx)
 		session := reminded{ctx: capturing, mw: s.mw}

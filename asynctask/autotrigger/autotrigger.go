@@ -11,6 +11,7 @@ import (
 
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/internal/clock"
+	"github.com/carryon-go/carryon/internal/delivery"
 	"github.com/carryon-go/carryon/internal/guard"
 	"github.com/carryon-go/carryon/internal/scope"
 )
@@ -79,7 +80,7 @@ func WithClock(c asynctask.Clock) Option { return func(o *options) { o.clock = c
 // Turns that start tasks whose ends start turns may go on forever. To limit them, let
 // Trigger return an error.
 type AutoTrigger struct {
-	tasks   *asynctask.Manager
+	tasks   delivery.Tasks
 	host    Host
 	clock   clock.Clock
 	session string
@@ -105,28 +106,29 @@ func New(ctx context.Context, tasks *asynctask.Manager, host Host, opts ...Optio
 			option(&o)
 		}
 	}
+	if tasks == nil {
+		panic("carryon/asynctask/autotrigger: nil tasks")
+	}
 	a := &AutoTrigger{
-		tasks: tasks, host: host, clock: o.clock, wake: make(chan struct{}, 1), done: make(chan struct{}),
+		tasks: tasks.Deliveries(), host: host, clock: o.clock, wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	switch {
-	case tasks == nil:
-		panic("carryon/asynctask/autotrigger: nil tasks")
 	case host.Busy == nil || host.Trigger == nil:
 		panic("carryon/asynctask/autotrigger: a Host needs Busy and Trigger")
 	case a.clock == nil:
 		panic("carryon/asynctask/autotrigger: nil clock")
 	}
 	var delivered bool
-	a.session, delivered = tasks.Session(ctx)
+	a.session, delivered = a.tasks.Session(ctx)
 	if !delivered {
 		panic("carryon/asynctask/autotrigger: an AutoTrigger needs a session (see continuation.WithSession)")
 	}
 	ctx, a.cancel = context.WithCancelCause(scope.Automatic(ctx))
-	unwatch := tasks.Watch(a.session, func() {
+	unwatch := a.tasks.Watch(a.session, func() {
 		a.ended.Store(true)
 		a.Idle()
 	})
-	leave, err := tasks.Join(a.cancel)
+	leave, err := a.tasks.Join(a.cancel)
 	if err != nil {
 		a.cancel(err)
 		unwatch()
@@ -202,7 +204,7 @@ func (a *AutoTrigger) step(ctx context.Context) time.Duration {
 			a.notBefore = now.Add(window)
 		}
 	}
-	var work asynctask.Pending
+	var work delivery.Pending
 	err := a.guard(func() (err error) { work, err = a.tasks.Pending(ctx, a.session, 0); return err })
 	switch {
 	case err != nil:
@@ -219,7 +221,7 @@ func (a *AutoTrigger) step(ctx context.Context) time.Duration {
 
 // fire starts a turn that reports the ended tasks.
 func (a *AutoTrigger) fire(ctx context.Context) (wait time.Duration) {
-	var d *asynctask.Delivery
+	var d *delivery.Delivery
 	err := a.guard(func() (err error) { d, err = a.tasks.Remind(ctx, a.session); return err })
 	switch {
 	case err != nil:
@@ -227,7 +229,7 @@ func (a *AutoTrigger) fire(ctx context.Context) (wait time.Duration) {
 	case d == nil || len(d.Tasks) == 0:
 		return busyInterval // somebody was quicker
 	}
-	outcome := asynctask.Unread
+	outcome := delivery.Unread
 	defer func() { // even if Trigger ends the goroutine
 		settle := func() error { return a.tasks.Settle(context.WithoutCancel(ctx), d, outcome) }
 		if a.guard(settle) != nil {
@@ -240,7 +242,7 @@ func (a *AutoTrigger) fire(ctx context.Context) (wait time.Duration) {
 	err = a.guard(func() error { return a.host.Trigger(ctx, d.Text) })
 	switch {
 	case err == nil:
-		outcome, a.failures = asynctask.Delivered, 0
+		outcome, a.failures = delivery.Delivered, 0
 		a.Idle() // other tasks may have ended meanwhile
 		return forever
 	case errors.Is(err, ErrBusy):
@@ -251,8 +253,8 @@ func (a *AutoTrigger) fire(ctx context.Context) (wait time.Duration) {
 
 // renewLater keeps the lease of a delivery from lapsing until ctx ends. If a renewal
 // fails, somebody else may report the tasks.
-func (a *AutoTrigger) renewLater(ctx context.Context, d *asynctask.Delivery) {
-	a.clock.AfterFunc(asynctask.LeaseLife/2, func() {
+func (a *AutoTrigger) renewLater(ctx context.Context, d *delivery.Delivery) {
+	a.clock.AfterFunc(delivery.Life/2, func() {
 		if ctx.Err() == nil {
 			_ = a.tasks.Renew(ctx, d)
 			a.renewLater(ctx, d)

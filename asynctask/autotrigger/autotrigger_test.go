@@ -17,6 +17,7 @@ import (
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/asynctask/autotrigger"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/delivery"
 	"github.com/carryon-go/carryon/internal/scope"
 )
 
@@ -186,14 +187,14 @@ func TestTriggerLeavesToOthersWhatTheyTell(t *testing.T) {
 		d := s.deliver()
 		after(time.Minute)
 		assert.Empty(t, a.messages())
-		s.settle(d, asynctask.Delivered)
+		s.settle(d, delivery.Delivered)
 		after(time.Hour)
 		assert.Empty(t, a.messages())
 
 		s.ends("a", "2")
 		d = s.deliver()
 		after(time.Minute)
-		s.settle(d, asynctask.Unread) // the request failed, and no other follows
+		s.settle(d, delivery.Unread) // the request failed, and no other follows
 		after(autotrigger.BusyInterval)
 		require.Len(t, a.messages(), 1)
 		assert.Contains(t, a.messages()[0], "result of 2")
@@ -201,7 +202,7 @@ func TestTriggerLeavesToOthersWhatTheyTell(t *testing.T) {
 		s.ends("a", "3")
 		s.deliver() // a stream that is abandoned
 		trigger.Idle()
-		after(asynctask.LeaseLife + autotrigger.BusyInterval)
+		after(delivery.Life + autotrigger.BusyInterval)
 		require.Len(t, a.messages(), 2)
 		assert.Contains(t, a.messages()[1], "result of 3")
 	})

@@ -26,8 +26,8 @@ func ExampleNew() {
 
 	fmt.Println(<-turn)
 	fmt.Println(trigger.Stop(ctx))
-	reminder, _ := tasks.Remind(ctx, "conversation-42")
-	fmt.Println(reminder == nil)
+	reminder, _, _ := tasks.Remind(ctx, "conversation-42")
+	fmt.Println(reminder == "")
 	// Output:
 	// ---
 	// System Note: Async Task Status

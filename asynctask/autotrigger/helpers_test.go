@@ -14,6 +14,7 @@ import (
 
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/delivery"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -62,27 +63,27 @@ func (s *setup) ends(session string, ids ...string) {
 // told returns the ids of the tasks that the next reminder of the session would report.
 func (s *setup) told(session string) []string {
 	s.t.Helper()
-	r, err := s.Remind(s.ctx, session)
+	r, err := s.Deliveries().Remind(s.ctx, session)
 	require.NoError(s.t, err)
 	if r == nil {
 		return nil
 	}
-	defer s.settle(r, asynctask.Unread)
+	defer s.settle(r, delivery.Unread)
 	return r.Tasks
 }
 
 // deliver returns the delivery for a request of session a.
-func (s *setup) deliver() *asynctask.Delivery {
+func (s *setup) deliver() *delivery.Delivery {
 	s.t.Helper()
-	d, err := s.Deliver(s.ctx, "a", asynctask.DeliverOptions{})
+	d, err := s.Deliveries().Deliver(s.ctx, "a", delivery.Options{})
 	require.NoError(s.t, err)
 	require.NotNil(s.t, d)
 	return d
 }
 
-func (s *setup) settle(d *asynctask.Delivery, outcome asynctask.DeliveryOutcome) {
+func (s *setup) settle(d *delivery.Delivery, outcome delivery.Outcome) {
 	s.t.Helper()
-	assert.NoError(s.t, s.Settle(s.ctx, d, outcome))
+	assert.NoError(s.t, s.Deliveries().Settle(s.ctx, d, outcome))
 }
 
 // ids returns the ids of the tasks whose ends a message reports.

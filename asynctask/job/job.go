@@ -62,7 +62,7 @@ func Work(
 		case errors.Is(context.Cause(own), asynctask.ErrCancelled):
 			return fmt.Errorf("%w: %w", ErrOver, err)
 		case isLast == nil || isLast(err):
-			return errors.Join(err, unlessEnded(tasks.Fail(ctx, ticket, err)))
+			return errors.Join(err, ignoreEnded(tasks.Fail(ctx, ticket, err)))
 		}
 		return err
 	}
@@ -78,7 +78,7 @@ func Work(
 // over returns the result of Work for a task that err kept from being worked on or
 // ended.
 func over(ctx context.Context, tasks *asynctask.Manager, ticket asynctask.Ticket, err error) error {
-	if err == nil || unlessEnded(err) != nil {
+	if err == nil || ignoreEnded(err) != nil {
 		return err
 	}
 	if task, failure := tasks.Get(ctx, ticket); failure == nil && task.State == asynctask.Completed {
@@ -87,8 +87,8 @@ func over(ctx context.Context, tasks *asynctask.Manager, ticket asynctask.Ticket
 	return fmt.Errorf("%w: %w", ErrOver, err)
 }
 
-// unlessEnded returns err, or nil if err says that the task has already ended.
-func unlessEnded(err error) error {
+// ignoreEnded returns err, or nil if err says that the task has already ended.
+func ignoreEnded(err error) error {
 	if errors.Is(err, asynctask.ErrEnded) || errors.Is(err, asynctask.ErrUnknown) {
 		return nil
 	}

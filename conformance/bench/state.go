@@ -11,6 +11,7 @@ import (
 
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/delivery"
 	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
@@ -132,7 +133,7 @@ func listOfConversation(messages int) func() {
 func nothingToTell() func() {
 	m, ctx := asynctask.NewManager(), context.Background()
 	return func() {
-		_, err := m.Deliver(ctx, "s", asynctask.DeliverOptions{})
+		_, err := m.Deliveries().Deliver(ctx, "s", delivery.Options{})
 		must(err)
 	}
 }
@@ -149,11 +150,11 @@ func thousandTasks() func() {
 		must(m.Finish(ctx, ticket, asynctask.Message("The result of "+id+".")))
 	}
 	return func() {
-		r, err := m.Remind(ctx, "s")
+		r, err := m.Deliveries().Remind(ctx, "s")
 		must(err)
 		if r == nil {
 			panic("nothing to tell")
 		}
-		must(m.Settle(ctx, r, asynctask.Unread))
+		must(m.Deliveries().Settle(ctx, r, delivery.Unread))
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/asynctask/job"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/delivery"
 	"github.com/carryon-go/carryon/internal/testkit/servertest"
 	carryonriver "github.com/carryon-go/carryon/queues/river"
 	"github.com/carryon-go/carryon/stores/postgres"
@@ -138,7 +139,7 @@ func testJobIsToldByAThirdProcess(t *testing.T, w *world) {
 	_, err := carryonriver.NewClient(starter, w.client(t)).Insert(ctx, "transcode the video", work{Do: "it"},
 		&river.InsertOpts{Metadata: []byte(`{"mine":1}`)})
 	require.NoError(t, err)
-	pending, err := teller.Pending(t.Context(), "conversation-42", 0)
+	pending, err := teller.Deliveries().Pending(t.Context(), "conversation-42", 0)
 	require.NoError(t, err)
 	assert.Equal(t, 1, pending.Unfinished)
 
@@ -150,11 +151,11 @@ func testJobIsToldByAThirdProcess(t *testing.T, w *world) {
 	})
 	assert.Equal(t, asynctask.Completed, end(t, teller, "conversation-42").State)
 	assert.Contains(t, <-metadata, `"mine": 1`)
-	d, err := teller.Deliver(t.Context(), "conversation-42", asynctask.DeliverOptions{})
+	d, err := teller.Deliveries().Deliver(t.Context(), "conversation-42", delivery.Options{})
 	require.NoError(t, err)
 	assert.Contains(t, d.Text, `"final_message": "did it"`)
-	require.NoError(t, teller.Settle(t.Context(), d, asynctask.Delivered))
-	again, err := starter.Deliver(t.Context(), "conversation-42", asynctask.DeliverOptions{})
+	require.NoError(t, teller.Deliveries().Settle(t.Context(), d, delivery.Delivered))
+	again, err := starter.Deliveries().Deliver(t.Context(), "conversation-42", delivery.Options{})
 	require.NoError(t, err)
 	assert.Nil(t, again)
 }
@@ -195,9 +196,7 @@ func testCancelledJobIsStoppedOrNotRun(t *testing.T, w *world) {
 	ctx := continuation.WithSession(t.Context(), "a")
 	early, err := carryonriver.NewClient(starter, client).Insert(ctx, "early", work{Do: "early"}, nil)
 	require.NoError(t, err)
-	n, err := starter.CancelAll(ctx, "a")
-	require.NoError(t, err)
-	require.Equal(t, 1, n)
+	cancelAll(ctx, t, starter)
 
 	running, stopped := make(chan string, 2), make(chan error, 2)
 	w.works(t, worker, func(ctx context.Context, j *river.Job[work]) error {
@@ -209,9 +208,7 @@ func testCancelledJobIsStoppedOrNotRun(t *testing.T, w *world) {
 	late, err := carryonriver.NewClient(starter, client).Insert(ctx, "late", work{Do: "late"}, nil)
 	require.NoError(t, err)
 	assert.Equal(t, "late", <-running, "the other is not run")
-	n, err = starter.CancelAll(ctx, "a")
-	require.NoError(t, err)
-	require.Equal(t, 1, n)
+	cancelAll(ctx, t, starter)
 	require.ErrorIs(t, <-stopped, asynctask.ErrCancelled)
 	for _, inserted := range []*rivertype.JobInsertResult{early, late} {
 		require.Eventually(t, func() bool {
@@ -236,7 +233,7 @@ func testJobsThatAreNotInsertedLeaveNoTask(t *testing.T, w *world) {
 	require.Error(t, err)
 	_, err = carryonriver.NewClient(tasks, client).Insert(ctx, "", work{}, nil)
 	require.ErrorIs(t, err, asynctask.ErrInvalid)
-	pending, err := tasks.Pending(t.Context(), "a", 0)
+	pending, err := tasks.Deliveries().Pending(t.Context(), "a", 0)
 	require.NoError(t, err)
 	assert.Equal(t, 1, pending.Unfinished)
 	assert.Panics(t, func() { carryonriver.Middleware(nil) })
@@ -314,4 +311,19 @@ func testJobThatIsCompletedInATransactionOfTheProgram(t *testing.T, w *world) {
 		assert.Equal(t, 1, n, "there is all of it or nothing: %s", name)
 	}
 	assert.Empty(t, runs)
+}
+
+// cancelAll cancels the tasks of session a, one of which is running.
+func cancelAll(ctx context.Context, t *testing.T, tasks *asynctask.Manager) {
+	t.Helper()
+	all, err := tasks.Tasks(ctx, "a")
+	require.NoError(t, err)
+	cancelled := 0
+	for _, task := range all {
+		if task.State == asynctask.Running {
+			require.NoError(t, tasks.Cancel(ctx, task.Ticket()))
+			cancelled++
+		}
+	}
+	require.Equal(t, 1, cancelled)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/clock"
+	"github.com/carryon-go/carryon/internal/delivery"
 	"github.com/carryon-go/carryon/records"
 )
 
@@ -133,7 +134,7 @@ func (r *tasker) works(ctx context.Context, session string) {
 
 // tells informs the model about the tasks that have ended.
 func (r *tasker) tells(ctx context.Context, session string) {
-	d, err := r.tasks.Deliver(ctx, session, asynctask.DeliverOptions{})
+	d, err := r.tasks.Deliveries().Deliver(ctx, session, delivery.Options{})
 	if err != nil || d == nil {
 		return
 	}
@@ -142,7 +143,7 @@ func (r *tasker) tells(ctx context.Context, session string) {
 		r.write("told", asynctask.Ticket{Session: session, ID: id}, telling)
 	}
 	<-time.After(rand.N(20 * time.Millisecond)) // the call
-	if r.tasks.Settle(ctx, d, asynctask.Delivered) == nil {
+	if r.tasks.Deliveries().Settle(ctx, d, delivery.Delivered) == nil {
 		r.write("settled", telling)
 	}
 }
@@ -187,7 +188,7 @@ func KillAtRandom(t *testing.T, url string, engine records.Records) {
 	watcher := asynctask.NewManager(asynctask.WithRecords(hurried(engine)), asynctask.WithClock(hastyClock{}))
 	require.Eventually(t, func() bool {
 		for i := range replicaSessions {
-			p, err := watcher.Pending(t.Context(), fmt.Sprint("session-", i), 0)
+			p, err := watcher.Deliveries().Pending(t.Context(), fmt.Sprint("session-", i), 0)
 			if err != nil || p.Unfinished > 0 || p.Undelivered > 0 {
 				return false
 			}

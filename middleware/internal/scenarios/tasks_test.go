@@ -640,7 +640,7 @@ func TestDryRunSendsNoReminder(t *testing.T) {
 		require.NoError(t, s.Ask(fakellm.Text(scenario.Plan)).Err)
 		assert.Equal(t, plainBody(t, m, scenario.Request()), s.Body(t, 0))
 		assert.Empty(t, s.Events.Reminders())
-		reminder, err := s.tasks.Remind(t.Context(), "s")
+		reminder, err := s.tasks.Deliveries().Remind(t.Context(), "s")
 		require.NoError(t, err)
 		assert.Equal(t, []string{"job-7"}, reminder.Tasks)
 	})
