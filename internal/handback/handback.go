@@ -3,7 +3,8 @@
 // neither. It looks at words and punctuation only, and knows nothing of todo lists.
 //
 // A new spelling of a plain stop belongs into [IsPlainStop], and nowhere else. A
-// question that is misread is mended by a phrase in lexicon.go.
+// question that is misread is mended by a phrase in the files of lexicon, one for each
+// language.
 package handback
 
 import (
@@ -66,7 +67,7 @@ func Of(text string) End {
 	if !ok {
 		return Unclear
 	}
-	stalls := last.announces() || last.breaksOff(&w)
+	stalls := last.announced || last.breaksOff(&w)
 	switch {
 	case last.asks():
 		return Asks

@@ -11,6 +11,8 @@ import (
 type reading struct {
 	list      bool // the paragraph begins with the item of a list
 	asked     bool // a question stands that no step behind it cancels
+	leave     bool // it asks for leave: only a step that begins now cancels it
+	announced bool // a step is announced that does not hang on the user
 	requested bool // likewise a statement that hands back
 	waits     bool // the agent's own work still runs, and nothing is announced meanwhile
 	kinds     kinds
@@ -33,8 +35,6 @@ type sentence struct {
 }
 
 func (r *reading) asks() bool { return r.asked || r.requested }
-
-func (r *reading) announces() bool { return r.kinds&(step|start) != 0 }
 
 // read reads the plain text of a paragraph.
 func read(text []byte) reading {
@@ -83,7 +83,7 @@ func (r *reading) word(s *sentence, i int) int {
 	return n
 }
 
-// find adds the kinds of the longest phrase that begins at at to s.
+// find adds the kinds of the longest phrases that begins at at to s.
 func (r *reading) find(s *sentence, at int) {
 	text := r.text[at:]
 	if len(text) < minKey || len(text) > maxPhrases {
@@ -91,20 +91,22 @@ func (r *reading) find(s *sentence, at int) {
 	}
 	var first uint64
 	if len(text) >= 8 {
-		first = binary.LittleEndian.Uint64(text)
+		first = binary.BigEndian.Uint64(text)
 	} else {
-		first = headOf(text).bytes
+		first = firstBytes(text)
 	}
-	k := key(first)
-	from, to := r.book.from[k], r.book.from[k+1]
-	for i, h := range r.book.heads[from:to] {
-		if first&h.mask != h.bytes {
+	found := 0 // the length of the longest phrase; others may have the same text
+	for i := r.book.last(text, first); i != none; i = r.book.heads[i].parent {
+		if h := &r.book.heads[i]; first&h.mask != h.bytes {
 			continue
 		}
-		p := &r.book.phrases[int(from)+i]
+		p := &r.book.phrases[i]
+		if len(p.text) < found {
+			return
+		}
 		if p.matches(text) && (!p.begins || r.clauseStart(s, at)) {
 			s.kinds |= p.kinds
-			return
+			found = len(p.text)
 		}
 	}
 }
@@ -288,31 +290,52 @@ func (r *reading) end(s *sentence, end int) {
 	if s.words == 0 {
 		return
 	}
-	waits := s.waits(r.kinds)
-	r.waits = waits || r.waits && !s.meanwhile()
-	switch free := s.free(); {
-	case s.question:
-		r.asked = true
-	case waits:
-	case s.handsBack():
-		r.requested = true
-	case free && !s.label:
-		r.asked = false
-		r.requested = r.requested && s.kinds&later != 0 // what follows is what was requested
-	}
-	if s.kinds&tell != 0 && s.kinds&offerOnly != 0 {
-		s.kinds |= offer
-	}
+	s.combine()
+	r.judge(s)
 	r.kinds |= s.kinds
 	r.last = *s
 	*s = sentence{start: end, label: s.label && end < len(r.text) && r.text[end] != '\n'}
+}
+
+// combine adds the kinds that two kinds make together.
+func (s *sentence) combine() {
+	if s.kinds&hang != 0 && s.kinds&theirs != 0 {
+		s.kinds |= consent
+	}
+	if s.kinds&tell != 0 && s.kinds&(offerOnly|maybe) != 0 {
+		s.kinds |= offer
+	}
+}
+
+// judge adds to r what s asks, announces or waits for. A step cancels a question before
+// it; if that asks for leave, only a step that begins now does.
+func (r *reading) judge(s *sentence) {
+	waits := s.waits(r.kinds)
+	r.waits = waits || r.waits && !s.meanwhile()
+	r.announced = r.announced || s.announces()
+	switch {
+	case s.question:
+		r.asked, r.leave = true, s.kinds&leave != 0
+	case waits:
+	case s.handsBack():
+		r.requested = true
+	case s.free() && !s.label:
+		r.asked = r.asked && r.leave && s.kinds&atOnce == 0
+		r.requested = r.requested && s.kinds&later != 0 // what follows is what was requested
+	}
+}
+
+// announces reports whether s announces a step that does not hang on the user.
+func (s *sentence) announces() bool {
+	k := s.kinds
+	return k&(step|start) != 0 && k&(consent|offerOnly) == 0 || k&soStep != 0 && k&consent == 0
 }
 
 // free reports whether s announces a step that hangs on nothing.
 func (s *sentence) free() bool {
 	k := s.kinds
 	steps := k&step != 0 || k&start != 0 && k&atOnce != 0
-	return steps && k&(hang|consent|stuck|offer|offerOnly) == 0 || k&soStep != 0 && k&consent == 0
+	return steps && k&(hang|consent|stuck|offer|offerOnly|maybe) == 0 || k&soStep != 0 && k&consent == 0
 }
 
 // waits reports whether s says that the agent's own work still runs, in a paragraph that
@@ -345,7 +368,7 @@ func (s *sentence) handsBack() bool {
 		k&imperative != 0 && k&(andStep|beforeI) != 0,
 		k&stuck != 0 && k&(hang|consent|without|beforeI) != 0 && !steps:
 		return true
-	case k&(offer|offerOnly) != 0:
+	case k&(offer|offerOnly|maybe) != 0:
 		return false
 	}
 	return k&tell != 0 && !steps || k&consent != 0 && k&(step|can) != 0
