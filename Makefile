@@ -91,7 +91,8 @@ faults: need-go ## Break answers at every byte, and make hostile ones, for every
 	@$(PURE); go test -count=1 -timeout 2h \
 			-run 'TestAnswersThatFailAnywhere|Test.*ThatBreaksOff|TestContinuationThatDiesAnywhere|TestResponsesThatAreDamaged|TestErrorOfTheBody|TestHalfACall|TestEventsAside|TestTwoCallsKeepTheRules|TestSessionsKeepTheirRules' \
 			./adapters/transport ./internal/wire/chatcompletions ./internal/wire/messages ./internal/wire/responses ./adapters/langchaingo ./adapters/openai ./middleware -args -sample 1 && \
-		cd conformance && go test -count=1 -run 'TestAnswersThatFailAnywhere|TestHostileTurns' -timeout 2h . -args -sample 1 -conversations 20000
+		cd conformance && go test -count=1 -run 'TestAnswersThatFailAnywhere|TestHostileTurns' -timeout 2h . -args -sample 1 -conversations 20000 && \
+		cd ../cmd/carryon && go test -count=1 -run 'ThatBreaksOff|WhatCannotBeAnswered|BadTargets|CloseEnds|TwoHundred' ./internal/tunnel
 
 soak: need-go ## Send many streams through the proxy, one in ten failing: STREAMS=20000
 	@$(PURE); cd cmd/carryon && go test -count=1 -v -run TestSoak ./internal/proxy -args -streams $(STREAMS)

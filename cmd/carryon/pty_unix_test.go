@@ -26,6 +26,7 @@ func TestRunLeavesTheTerminalToTheAgent(t *testing.T) {
 	require.NoError(t, err)
 	defer terminal.Close()
 	screen := bufio.NewReader(terminal)
+	readUntil(t, screen, "is reached by")
 	assert.Equal(t, "33 77\r\n", readUntil(t, screen, " "))
 	readUntil(t, screen, "ready")
 	_, err = io.WriteString(terminal, "\x03")
@@ -34,7 +35,7 @@ func TestRunLeavesTheTerminalToTheAgent(t *testing.T) {
 	_, err = io.WriteString(terminal, "one\ntwo\n")
 	require.NoError(t, err)
 	readUntil(t, screen, "got ")
-	assert.Equal(t, "carryon: the agent never used carryon: 0 requests (to point it there, set its base URL to that of a carryon proxy)\r\n", readUntil(t, screen, "carryon"))
+	assert.Contains(t, readUntil(t, screen, "carryon"), "carryon: the agent never used carryon: 0 requests (")
 	assert.Equal(t, 5, codeOf(t, p.Wait()))
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"os"
 	"os/exec"
 
@@ -22,8 +21,11 @@ type runConfig struct {
 	proxy   proxy.Config
 	list    bool
 	page    bool
+	hosts   []string // more hosts of models
 	logFile string
 	stderr  io.Writer
+
+	name string // of the agent, in messages
 }
 
 func runCommand(stderr io.Writer) *cli.Command {
@@ -33,14 +35,18 @@ func runCommand(stderr io.Writer) *cli.Command {
 		Name:      "run",
 		Usage:     "run an agent with carryon between it and its model",
 		UsageText: "carryon run [options] -- COMMAND [arguments]",
-		Description: "Starts a proxy on a free port and runs COMMAND with its base URLs set to that proxy. When COMMAND ends,\n" +
-			"it prints what carryon did. Without -upstream, requests go to the endpoints that COMMAND would use alone.\n" +
-			"Without -mode, carryon chooses the mode and prints why.",
+		Description: "Runs COMMAND behind a proxy and a certificate authority that exist for this run alone. carryon answers the\n" +
+			"requests to hosts of models, and asks those hosts itself; everything else passes unread. When COMMAND ends,\n" +
+			"it prints what carryon did. Without -mode, carryon chooses the mode and prints why.",
 		Flags: append([]cli.Flag{
 			c.proxy.ListenFlag("127.0.0.1:0"), c.proxy.UpstreamFlag("the endpoint that the agent would use alone"),
 			&cli.BoolFlag{
 				Name: "list", Destination: &c.list, Sources: cli.EnvVars("CARRYON_LIST"),
 				Usage: "for this run, turn on the agent's todo list if it is off by default",
+			},
+			&cli.StringSliceFlag{
+				Name: "model-host", Destination: &c.hosts, Sources: cli.EnvVars("CARRYON_MODEL_HOST"),
+				Usage: "a `host` of models that carryon does not know, such as llm.example.com or *.example.com:8443",
 			},
 			&cli.BoolFlag{
 				Name: "page", Destination: &c.page, Sources: cli.EnvVars("CARRYON_PAGE"),
@@ -102,8 +108,14 @@ func (c *runConfig) run(ctx context.Context, command []string, upstream bool) er
 	if err != nil {
 		return err
 	}
-	c.chooseMode(program.Mode(command, position), agent.HasTerminal())
-	launch := program.Launch(command, position, root, userOf(), c.list)
+	launch := program.Launch(command, position, root, os.Getenv, c.list)
+	hosts, err := c.modelHosts(launch.Hosts)
+	if err != nil {
+		return err
+	}
+	c.name = nameOf(program, command)
+	how := program.Mode(command, position)
+	reach, mode := c.reach(program, &launch), c.chooseMode(how, agent.HasTerminal())
 	c.route(&launch, upstream)
 	if err := c.proxy.Check(); err != nil {
 		return usageError{err}
@@ -116,40 +128,26 @@ func (c *runConfig) run(ctx context.Context, command []string, upstream bool) er
 		return err
 	}
 	defer log.Close() //nolint:errcheck // nothing is buffered
-	logger := c.proxy.Logger(log)
-	proxy.RouteLogs(logger)
-	server, err := proxy.Start(ctx, &c.proxy, logger)
-	if err != nil {
+	s := session{config: c, program: program, command: command, launch: &launch, logger: c.proxy.Logger(log)}
+	if err := s.start(ctx, hosts); err != nil {
 		return err
+	}
+	for _, note := range append([]string{reach, mode}, launch.Notes...) {
+		c.say(note)
 	}
 	if upstream { // the agent may never call an endpoint that the user did not name
 		c.say(c.proxy.Probe(ctx))
 	}
 	if c.page {
-		c.say("recent activity: " + server.Page())
+		c.say("recent activity: " + s.server.Page())
 	}
-	for _, note := range launch.Notes {
-		c.say(note)
-	}
-	code, err := launch.Run(os.Environ())
-	stopped := server.Stop(ctx)
-	if err != nil {
-		return cmp.Or(c.refused(command[0], err), err)
-	}
-	c.report(server, stopped, program)
-	if s := server.Summary(); s.Unused() {
-		logger.Warn("the agent asked no model through carryon", slog.Int("requests", s.Requests), slog.Int("web_sockets_refused", s.Handshakes))
-	}
-	if code != 0 {
-		return exitError(code)
-	}
-	return nil
+	return s.run(ctx, !how.OneShot && agent.HasTerminal())
 }
 
-// chooseMode chooses who is there unless a flag says so, and tells the user why.
-func (c *runConfig) chooseMode(how agent.Mode, terminal bool) {
+// chooseMode chooses who is there unless a flag says so, and returns why.
+func (c *runConfig) chooseMode(how agent.Mode, terminal bool) string {
 	if c.proxy.Mode != "" || c.proxy.YOLO {
-		return
+		return ""
 	}
 	mode := proxy.ModeYOLO
 	var why, need string
@@ -165,20 +163,14 @@ func (c *runConfig) chooseMode(how agent.Mode, terminal bool) {
 		need = "; a strong model seldom needs carryon then"
 	}
 	c.proxy.Mode = mode
-	c.say(fmt.Sprintf("%s mode, because %s (-mode overrules it)%s", mode, why, need))
-}
-
-// userOf returns where the user's settings are.
-func userOf() agent.User {
-	home, _ := os.UserHomeDir() // without one, there are no settings to find
-	dir, _ := os.Getwd()        // likewise
-	return agent.User{Getenv: os.Getenv, Home: home, Dir: dir}
+	return fmt.Sprintf("%s mode, because %s (-mode overrules it)%s", mode, why, need)
 }
 
 // route gives the proxy the endpoints that the agent would use alone. With -upstream,
 // that one takes their place.
 func (c *runConfig) route(launch *agent.Launch, upstream bool) {
 	named := c.proxy.NamedUpstream()
+	c.proxy.Redirect = upstream
 	if !upstream {
 		c.proxy.SetUpstream(launch.Main.Base, launch.Main.Source)
 	}
@@ -192,35 +184,6 @@ func (c *runConfig) route(launch *agent.Launch, upstream bool) {
 			route.Base, route.Source = named, "-upstream"
 		}
 		c.proxy.Routes = append(c.proxy.Routes, route)
-	}
-}
-
-// report says what was probably wrong, and what carryon has done. stopped is the error
-// of stopping the server.
-func (c *runConfig) report(server *proxy.Server, stopped error, program agent.Agent) {
-	for _, hint := range server.Hints() {
-		c.say(hint)
-	}
-	if stopped != nil {
-		c.say(stopped.Error())
-	}
-	s := server.Summary()
-	line := s.String()
-	switch {
-	case s.Requests == 0 && s.Handshakes > 0:
-		line = "the agent never used carryon: it asked for a WebSocket, which carryon does not read, and posted no request"
-	case s.Requests == 0:
-		line = "the agent never used carryon: 0 requests"
-	}
-	if s.Unused() {
-		line += fmt.Sprintf(" (to point it there, %s)", program.Hint())
-	}
-	if s.NoList && program.HasListSetting() && !c.list {
-		line += fmt.Sprintf(" (%s has its list turned off by default: %s)", program.Name, program.ListAdvice())
-	}
-	c.say(line)
-	for _, sentence := range s.Sentences() {
-		c.say(sentence)
 	}
 }
 

@@ -41,6 +41,8 @@ func actAsAgent() int {
 		ask("Anthropic", os.Getenv("ANTHROPIC_BASE_URL")+"/v1/models")
 		ask("Anthropic", os.Getenv("ANTHROPIC_BASE_URL")+"/models") // of the AI SDK and Kilo
 		return 0
+	case "hosts":
+		return askHosts(os.Args[2:])
 	case "astray":
 		ask("Anthropic", os.Getenv("ANTHROPIC_BASE_URL")+"/anthropic/v1/messages")
 		return 0
@@ -158,7 +160,18 @@ func asAgent(t *testing.T, how string, flags ...string) (stdout, stderr string, 
 	var out, problems bytes.Buffer
 	p.Stdout, p.Stderr = &out, &problems
 	err = p.Run()
-	return out.String(), problems.String(), err
+	return out.String(), afterReach(t, problems.String()), err
+}
+
+// afterReach returns what carryon says after the line that tells how the agent is reached,
+// which comes first and fits a terminal of 80 columns.
+func afterReach(t *testing.T, said string) string {
+	t.Helper()
+	first, rest, ok := strings.Cut(said, "\n")
+	assert.True(t, ok)
+	assert.Regexp(t, `^carryon: \S+ is reached by a proxy, a certificate and base URLs of this run$`, first)
+	assert.LessOrEqual(t, len(first), 80)
+	return rest
 }
 
 func TestRunContinuesAnAgent(t *testing.T) {
@@ -242,7 +255,7 @@ func TestRunTellsWhoIsThere(t *testing.T) {
 		p.Env = slices.DeleteFunc(p.Env, func(variable string) bool { return strings.HasPrefix(variable, "CARRYON_MODE=") })
 		out, err := p.CombinedOutput()
 		require.NoError(t, err, string(out))
-		told, _, _ := strings.Cut(string(out), "carryon: the agent never used carryon")
+		told, _, _ := strings.Cut(afterReach(t, string(out)), "carryon: the agent never used carryon")
 		assert.Equal(t, want, told, args)
 	}
 }
@@ -372,11 +385,11 @@ func TestRunTellsThatACommandIsNoProgram(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("#!/no/such/shell\n"), 0o700)) //nolint:gosec // the test runs it
 	out, err := program(t, "run", "--", path).CombinedOutput()
 	assert.Equal(t, 126, codeOf(t, err))
-	assert.Equal(t, "carryon: command \""+path+"\" cannot be run: the interpreter in its first line was not found\n", string(out))
+	assert.Equal(t, "carryon: command \""+path+"\" cannot be run: the interpreter in its first line was not found\n", afterReach(t, string(out)))
 	require.NoError(t, os.WriteFile(path, []byte("\x00\x01"), 0o700)) //nolint:gosec // the same
 	out, err = program(t, "run", "--", path).CombinedOutput()
 	assert.Equal(t, 126, codeOf(t, err))
-	assert.Equal(t, "carryon: command \""+path+"\" cannot be run: exec format error\n", string(out))
+	assert.Equal(t, "carryon: command \""+path+"\" cannot be run: exec format error\n", afterReach(t, string(out)))
 }
 
 // The flags of the agent are the agent's, even if carryon has flags of the same names.
@@ -472,7 +485,8 @@ func TestRunTellsThatItWasNotUsed(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	_, stderr, err := asAgent(t, "env", "-log-file", log)
 	require.NoError(t, err)
-	assert.Contains(t, stderr, "carryon: the agent never used carryon: 0 requests (to point it there, set its base URL to that of a carryon proxy)\n")
+	assert.Contains(t, stderr, "carryon: the agent never used carryon: 0 requests (it spoke to no host through the proxy of this run; "+
+		"to point it there by hand, type carryon proxy -upstream URL, and set its base URL to http://127.0.0.1:8787/v1)\n")
 	text, err := os.ReadFile(log)
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "the agent asked no model through carryon")

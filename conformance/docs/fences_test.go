@@ -35,11 +35,6 @@ var notRun = map[string]map[string]string{
 		"carryon: resumed": "output; the tests of cmd/carryon compare the sentence",
 		"carryon: worth":   "output; the tests of cmd/carryon compare the sentence",
 	},
-	"docs/agents.md": {
-		"{\"":             "configuration of another program; make agents gives it the same",
-		"openai_base_url": "configuration of another program; make agents gives it the same",
-		"name: carryon":   "configuration of another program; make agents gives it the same",
-	},
 	"docs/how-it-decides.md": {"(Automatic message": "a region that is made from the code"},
 	"docs/operators.md":      {"max-attempts = 3": "the tests of cmd/carryon read such a file"},
 	"docs/design.md":         {"data: ": "an illustration"},
@@ -127,7 +122,7 @@ func TestTheCommandRunsAnAgent(t *testing.T) {
 			}
 			out, err := shell(t.Context(), t.TempDir(), "PATH="+bin+":"+agents+":$PATH\n"+block).Output()
 			require.NoError(t, err)
-			assert.Regexp(t, `^http://127\.0\.0\.1:\d+/`, string(out))
+			assert.Regexp(t, `^http://carryon:\w+@127\.0\.0\.1:\d+\n`, string(out))
 			assert.True(t, strings.HasSuffix(string(out), want), "%s", out)
 			ran++
 		}

@@ -1,38 +1,56 @@
-// Package agent points coding agents to a model endpoint, and turns on the todo
-// list of agents that have it off by default.
+// Package agent knows what differs between agents: how each is told to work without a
+// user, and how its todo list is turned on. It starts them, and tells where a run's
+// requests go. How they are reached is the same for all.
 package agent
 
 import (
-	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// Agent describes how to configure one agent. The zero value stands for any program
-// whose SDK reads its base URL from the environment.
+// Agent is what is known about an agent. The zero value stands for any program.
 type Agent struct {
 	Name string
 
-	packages []string     // names of npm packages, for npx and similar
-	modes    modes        // how it runs without a user
-	prepare  func(*setup) // points it to the proxy; nil for the variables that SDKs read
-	list     settings
-	hint     string // how to point it to carryon by hand, or ""
+	packages []string // names of npm packages, for npx and similar
+	modes    modes    // how it runs without a user
+	list     list
+	goal     goal
+	signed   string  // the variable that makes it use a cloud with signed requests
+	helper   *helper // a process that it leaves behind, or nil
+
+	// Unreached says why the tunnel does not reach the agent, and as of which version;
+	// Instead says what to do. Both are "" for all others.
+	Unreached, Instead string
 }
 
-// settings turn on an agent's todo list.
-type settings struct {
+// goal is how an agent is told to go on by itself.
+type goal struct {
+	words []string // flags, and beginnings of prompts
+	says  string   // what its user should know then
+}
+
+// list turns on an agent's todo list.
+type list struct {
 	args []string
 	env  map[string]string
-	how  string // the permanent setting, in words
-	only bool   // nothing else turns it on
+	file func(getenv func(string) string) File // settings in a file, or nil
+	how  string                                // the permanent setting, in words
+	only bool                                  // nothing else turns it on
 }
 
-// Hint says how to point the agent to carryon by hand.
-func (a Agent) Hint() string {
-	return cmp.Or(a.hint, "set its base URL to that of a carryon proxy")
+// helper is a process that an agent starts for all its runs. It would keep what one run
+// has told it, so each run gets one of its own, which ends with it.
+type helper struct {
+	port   string // the variable of its port
+	folder string // the variable of the file in which it says where it is
+	word   string // in its command
 }
+
+// Known reports whether the agent is known to obey the variables of a tunnel. Any other
+// program also gets those with which SDKs find their models.
+func (a Agent) Known() bool { return a.Name != "" }
 
 // HasListSetting reports whether the agent's todo list is off by default.
 func (a Agent) HasListSetting() bool { return a.list.how != "" }
@@ -50,7 +68,7 @@ func (a Agent) ListAdvice() string {
 func Of(command []string) (Agent, int) {
 	for at, word := range command {
 		name := strings.TrimSuffix(filepath.Base(word), ".exe")
-		for _, a := range agents() {
+		for _, a := range agents {
 			if at == 0 && name == a.Name || at > 0 && slices.Contains(a.packages, packageOf(word)) || at == 1 && name == a.Name {
 				return a, at + 1
 			}

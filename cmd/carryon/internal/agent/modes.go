@@ -60,3 +60,18 @@ func hasSubcommand(words []string, name string) bool {
 	}
 	return false
 }
+
+// flagValue returns the value of the first of these flags in the words, or "".
+func flagValue(words []string, flags ...string) string {
+	for i, word := range words {
+		name, value, joined := strings.Cut(word, "=")
+		switch {
+		case !slices.Contains(flags, name):
+		case joined:
+			return value
+		case i+1 < len(words):
+			return words[i+1]
+		}
+	}
+	return ""
+}

@@ -2,91 +2,59 @@ package agent
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"os"
-	"path/filepath"
 	"runtime"
-	"slices"
+
+	"github.com/tidwall/jsonc"
 )
 
-func qwen() Agent {
-	return Agent{
-		Name: "qwen", packages: []string{"@qwen-code/qwen-code"},
-		modes:   modes{oneShot: []string{"-p", "--prompt"}, unattended: []string{"-y", "--yolo", "--approval-mode=yolo"}},
-		prepare: prepareQwen,
-		list:    settings{how: `"tools": {"todoWrite": {"enabled": true}} in ~/.qwen/settings.json`},
-		hint:    "set the baseUrl of its modelProviders in ~/.qwen/settings.json",
-	}
-}
+type object = map[string]any
 
-// prepareQwen writes a copy of the system's settings, which override the user's, in
-// which each model has its base URL at the proxy. Models without one take theirs from
-// the environment.
-func prepareQwen(s *setup) {
-	program(s)
-	folder := cmp.Or(s.user.Getenv("QWEN_HOME"), s.home(".qwen"))
-	system := readJSON(s.qwenSystemSettings())
-	user, here := readJSON(filepath.Join(folder, "settings.json")), readJSON(s.here(".qwen", "settings.json"))
-	variables := make(map[string]string)
-	for _, settings := range []object{user, here, system} {
-		inside, _ := at(settings, "env").(object)
-		for name := range inside {
-			variables[name] = textAt(inside, name)
-		}
-	}
-	maps.Copy(variables, dotenv(filepath.Join(folder, ".env")))
-	maps.Copy(variables, dotenv(s.here(".env")))
-	maps.Copy(variables, dotenv(s.here(".qwen", ".env")))
-	get := func(name string) string { return cmp.Or(s.user.Getenv(name), variables[name]) }
-	if base := get("OPENAI_BASE_URL"); base != "" {
-		s.Main = Upstream{Base: base, Source: "OPENAI_BASE_URL"}
-	}
-	changes := make(object)
-	for _, settings := range []object{system, here, user} { // the first that has providers counts
-		if providers, ok := at(settings, "modelProviders").(object); ok {
-			if own, changed := s.qwenProviders(providers, get); changed {
-				changes["modelProviders"] = own
-			}
-			break
-		}
-	}
-	if base := textAt(merged(merged(user, here), system), "security", "auth", "baseUrl"); base != "" {
-		changes["security"] = object{"auth": object{"baseUrl": s.route("qwen", os.Expand(base, get), "security.auth.baseUrl of qwen-code")}}
-	}
-	if s.list {
-		changes["tools"] = object{"todoWrite": object{"enabled": true}}
-	}
-	if len(changes) > 0 {
-		s.Files = append(s.Files, File{"QWEN_CODE_SYSTEM_SETTINGS_PATH", "settings.json", toJSON(merged(system, changes))})
-	}
-}
+// maxConfig is the largest file of settings that is read, in bytes.
+const maxConfig = 32 << 20
 
-// qwenSystemSettings returns the path of the system's settings.
-func (s *setup) qwenSystemSettings() string {
-	path := map[string]string{
+// qwenList is a copy of the system's settings of qwen-code, which override the user's,
+// with the todo list turned on: no flag and no variable does that (0.24.4).
+func qwenList(getenv func(string) string) File {
+	const variable = "QWEN_CODE_SYSTEM_SETTINGS_PATH"
+	usual := map[string]string{
 		"darwin": "/Library/Application Support/QwenCode/settings.json", "windows": `C:\ProgramData\qwen-code\settings.json`,
 	}[runtime.GOOS]
-	return cmp.Or(s.user.Getenv("QWEN_CODE_SYSTEM_SETTINGS_PATH"), path, "/etc/qwen-code/settings.json")
+	settings := readJSON(cmp.Or(getenv(variable), usual, "/etc/qwen-code/settings.json"))
+	text, err := json.Marshal(merged(settings, object{"tools": object{"todoWrite": object{"enabled": true}}}))
+	if err != nil {
+		panic("carryon/cmd/carryon/internal/agent: " + err.Error()) // it consists of what JSON has
+	}
+	return File{Variable: variable, Name: "settings.json", Content: string(text)}
 }
 
-// qwenProviders returns a copy of model providers with other base URLs, and whether
-// it has any. Each is a list of models.
-func (s *setup) qwenProviders(providers object, getenv func(string) string) (own object, changed bool) {
-	own = maps.Clone(providers)
-	for provider, value := range providers {
-		models, ok := value.([]any)
-		if !ok {
-			continue
-		}
-		models = slices.Clone(models)
-		for i := range models {
-			model, ok := models[i].(object)
-			if base := textAt(model, "baseUrl"); ok && base != "" {
-				models[i] = merged(model, object{"baseUrl": s.route(provider, os.Expand(base, getenv), "baseUrl in qwen-code's settings")})
-				changed = true
-			}
-		}
-		own[provider] = models
+// readJSON reads a file of JSON, which may have comments. It is nil unless the file is an
+// object: the agent reports what is wrong with it.
+func readJSON(path string) (value object) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxConfig {
+		return nil
 	}
-	return own, changed
+	text, err := os.ReadFile(path)
+	if err != nil || json.Unmarshal(jsonc.ToJSON(text), &value) != nil {
+		return nil
+	}
+	return value
+}
+
+// merged returns an object with the members of two; where both have one, that of over
+// counts, and objects are merged.
+func merged(under, over object) object {
+	all := make(object, len(under)+len(over))
+	maps.Copy(all, under)
+	for name, value := range over {
+		inner, isObject := value.(object)
+		if own, both := all[name].(object); both && isObject {
+			value = merged(own, inner)
+		}
+		all[name] = value
+	}
+	return all
 }

@@ -31,7 +31,7 @@ func BenchmarkStream(b *testing.B) {
 	defer upstream.Close()
 	c, err := parse("-upstream", upstream.URL+prefix)
 	require.NoError(b, err)
-	base := newBase()
+	base := newBase(new(Config))
 	defer base.CloseIdleConnections()
 	forward := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { rewrite(r, c.Upstream, prefix) }, Transport: base, FlushInterval: -1,

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"cmp"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -46,6 +47,12 @@ type Config struct {
 	Stats         string           // file in which the figures of the page are kept; "" for the shared state, if there is one
 	Metrics       bool             // serve metrics for Prometheus
 	Clock         middleware.Clock // nil is the system's
+	Redirect      bool             // requests of [Server.Answer] to a model go to Upstream
+
+	// Via names the proxy for a URL, and Roots are who may vouch for an upstream. Without
+	// them, the environment and the system say so.
+	Via   func(*url.URL) (*url.URL, error)
+	Roots *x509.CertPool
 
 	upstream     string        // the unparsed URL of Upstream
 	source       string        // what sets upstream, in errors

@@ -61,7 +61,7 @@ func sceneAt(t *testing.T, upstream string, args ...string) *scene {
 	t.Helper()
 	c := parsed(t, append([]string{"-upstream", upstream, "-min-interval", "0"}, args...)...)
 	logs := newBuffer()
-	base := newBase()
+	base := newBase(new(Config))
 	t.Cleanup(base.CloseIdleConnections)
 	handler := &served{Handler: handlerOf(t, c, base, loggerTo(logs))}
 	handler.changed.L = &handler.mu

@@ -30,7 +30,7 @@ func (h *hints) answered(r *http.Response) {
 	switch {
 	case r.StatusCode == http.StatusNotFound && speaks(r.Request.URL.Path):
 		hint = notFound(r)
-	case r.StatusCode == http.StatusUnauthorized:
+	case r.StatusCode == http.StatusUnauthorized && (originOf(r.Request.Context()) == nil || speaks(r.Request.URL.Path)):
 		hint = "the upstream answered 401: the client must send a valid API key, because the proxy adds none"
 	}
 	isCall := r.StatusCode >= http.StatusBadRequest && speaks(r.Request.URL.Path)
@@ -49,6 +49,9 @@ func notFound(r *http.Response) string {
 	u := *r.Request.URL
 	u.RawQuery = "" // it may contain a key
 	text := fmt.Sprintf("the upstream answered 404 for %s: ", short(u.String(), maxText))
+	if originOf(r.Request.Context()) != nil {
+		return text + "check the model"
+	}
 	if e, ok := r.Request.Context().Value(entryKey{}).(*entry); ok {
 		replaced, _ := replacedBy(e.Path, prefix, e.secrets.upstream)
 		if !protocols.IsKnown(strings.TrimPrefix(e.Path, replaced)) { // the client's base URL has a path of its own
@@ -123,7 +126,7 @@ const probeTime = 3 * time.Second
 func (c *Config) Probe(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	base := newBase()
+	base := newBase(c)
 	defer base.CloseIdleConnections()
 	target := c.Upstream.JoinPath("models")
 	shown := *c.Upstream

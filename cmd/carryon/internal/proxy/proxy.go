@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -29,9 +30,14 @@ const (
 
 // newBase returns the transport for requests to the upstream. It has no limit on
 // the time of an answer: the client decides how long to wait.
-func newBase() *http.Transport {
+func newBase(c *Config) *http.Transport {
+	via := http.ProxyFromEnvironment
+	if c.Via != nil {
+		via = func(r *http.Request) (*url.URL, error) { return c.Via(r.URL) }
+	}
 	return &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
+		Proxy:               via,
+		TLSClientConfig:     &tls.Config{RootCAs: c.Roots, MinVersion: tls.VersionTLS12},
 		DialContext:         (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
 		TLSHandshakeTimeout: 10 * time.Second,
 		ForceAttemptHTTP2:   true,
@@ -49,6 +55,7 @@ type Proxy struct {
 	http.Handler
 
 	config     *Config
+	forwarding http.Handler // of requests for an upstream alone
 	journal    *journal
 	middleware *middleware.Middleware
 	logger     *slog.Logger
@@ -73,7 +80,8 @@ func newProxy(c *Config, base http.RoundTripper, state records.Records, logger *
 	p.middleware = p.newMiddleware(state)
 	p.control = &control{config: c, middleware: p.middleware, logger: logger}
 	p.control.start()
-	guarded, err := newGuard(c, p.routes(p.forward(base)))
+	p.forwarding = p.forward(base)
+	guarded, err := newGuard(c, p.routes(p.forwarding))
 	if err != nil {
 		return nil, fmt.Errorf("-cors: %w", err)
 	}

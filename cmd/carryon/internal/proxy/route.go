@@ -30,6 +30,9 @@ func (r *Route) matches(request *http.Request) bool {
 // of its path that this URL replaces; nil if there is no such endpoint. certain says
 // that the path is none of the proxy's own.
 func (c *Config) routeOf(r *http.Request) (upstream *url.URL, replaced string, certain bool) {
+	if origin := originOf(r.Context()); origin != nil {
+		return c.routeFrom(origin, r.URL.Path)
+	}
 	for i := range c.Routes {
 		if route := &c.Routes[i]; route.matches(r) {
 			replaced, _ = replacedBy(r.URL.Path, route.Prefix, route.url)

@@ -43,7 +43,7 @@ func TestRoutes(t *testing.T) {
 			c.Routes = append(c.Routes, Route{Base: upstream.URL + "/rest"})
 		}
 		require.NoError(t, c.Check())
-		base := newBase()
+		base := newBase(c)
 		t.Cleanup(base.CloseIdleConnections)
 		proxy := httptest.NewServer(handlerOf(t, c, base, loggerTo(io.Discard)))
 		t.Cleanup(proxy.Close)

@@ -45,6 +45,7 @@ func Serve(ctx context.Context, c *Config, w io.Writer) error {
 type Server struct {
 	proxy     *Proxy
 	server    *http.Server
+	answering *http.Server // of [Server.Answer]; nil without it
 	base      *http.Transport
 	state     engine // nil if the state is in memory
 	listening net.Addr
@@ -56,7 +57,7 @@ type Server struct {
 
 // Start starts a proxy. Call [Server.Stop] to release it.
 func Start(ctx context.Context, c *Config, logger *slog.Logger) (*Server, error) {
-	base := newBase()
+	base := newBase(c)
 	state, err := openState(ctx, c.State)
 	if err != nil {
 		return nil, err
@@ -128,14 +129,26 @@ func (s *Server) Stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	s.proxy.drain(ctx, timeout/drainShare)
-	err := s.server.Shutdown(ctx)
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("answers that were still open after %v were cut off", timeout)
-		_ = s.server.Close() // err says it
-	}
+	err := s.shutdown(ctx, timeout)
 	s.endBackground()
 	s.background.Wait()
 	return errors.Join(err, closeState(s.state))
+}
+
+// shutdown ends the servers. It cuts off what is still open at the end of ctx.
+func (s *Server) shutdown(ctx context.Context, timeout time.Duration) error {
+	err := s.server.Shutdown(ctx)
+	if s.answering != nil {
+		err = errors.Join(err, s.answering.Shutdown(ctx))
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("answers that were still open after %v were cut off", timeout)
+		_ = s.server.Close() // err says it
+		if s.answering != nil {
+			_ = s.answering.Close()
+		}
+	}
+	return err
 }
 
 // Root returns the URL of the proxy on this machine, without a path.

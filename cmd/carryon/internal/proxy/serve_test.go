@@ -249,7 +249,7 @@ func TestJSONLogOfOthers(t *testing.T) {
 	logs := newBuffer()
 	c := parsed(t, "-listen", "127.0.0.1:0", "-log", "json", "-v")
 	logger := c.Logger(logs)
-	p, err := newProxy(c, newBase(), nil, logger)
+	p, err := newProxy(c, newBase(new(Config)), nil, logger)
 	require.NoError(t, err)
 	p.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusOK)

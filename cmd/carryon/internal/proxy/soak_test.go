@@ -56,7 +56,7 @@ type soak struct {
 
 func newSoak(t *testing.T) *soak {
 	t.Helper()
-	s := &soak{onward: newBase(), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}}
+	s := &soak{onward: newBase(new(Config)), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}}
 	model := httptest.NewServer(http.HandlerFunc(s.answer))
 	t.Cleanup(model.Close)
 	c := parsed(t, "-upstream", model.URL+"/v1", "-min-interval", "0")

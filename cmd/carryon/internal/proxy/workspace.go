@@ -108,7 +108,7 @@ func (w *workspaces) RoundTrip(r *http.Request) (*http.Response, error) {
 	i := slices.IndexFunc(directories, func(d directory) bool {
 		return r.URL.Host == d.host && strings.HasPrefix(r.URL.Path, d.prefix) && (d.account == "" || r.Header.Get(d.account) != "")
 	})
-	if i < 0 || r.Header.Get("Authorization") == "" {
+	if i < 0 || r.Header.Get("Authorization") == "" || originOf(r.Context()) != nil { // whose client has asked by itself
 		return w.base.RoundTrip(r)
 	}
 	host, region := w.of(r, &directories[i])
