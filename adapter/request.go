@@ -253,8 +253,15 @@ func (w *HistoryWalk) User(text string, parts iter.Seq[string]) bool {
 	return w.Yield(Entry{FromUser: true})
 }
 
-// Text passes on any other text: a system message, a part of a message, or a text beside
-// tool results. The text becomes an entry only if the agent itself has written it.
+// System passes on a message of the system. What it reports becomes an entry, whatever
+// else it says.
+func (w *HistoryWalk) System(text string) bool {
+	reported := automatic.InSystem(text)
+	return reported == "" || w.Yield(Entry{Automatic: reported})
+}
+
+// Text passes on any other text: a part of a message, or a text beside tool results. The
+// text becomes an entry only if the agent itself has written it.
 func (w *HistoryWalk) Text(text string) bool {
 	return !IsAutomatic(text) || w.Yield(Entry{Automatic: text})
 }
@@ -266,10 +273,11 @@ func (w *HistoryWalk) Call(c todo.Call) bool {
 }
 
 // IsAutomatic reports whether the agent, and not its user, has written a message with
-// the role of the user. Such a message consists only of elements such as
-// <system-reminder>…</system-reminder>, perhaps after lines that say that the user has
-// not written it. It does not begin a user turn, and adapters do not count it in
-// [Request].Users.
+// the role of the user. Such a message begins with an element such as
+// <system-reminder>…</system-reminder>, with a line that says that the user has not
+// written it, or as the summary of a conversation that the agent has shortened. If it has
+// several texts, which zero bytes separate, each of them does. It does not begin a user
+// turn, and adapters do not count it in [Request].Users.
 //
 // Experimental: the forms that IsAutomatic recognises are those of current agents.
 func IsAutomatic(text string) bool { return automatic.Is(text) }

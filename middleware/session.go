@@ -200,6 +200,9 @@ func userTurnOf(ctx context.Context, r *adapter.Request) session.UserTurn {
 	if r.TextAgent {
 		return session.GrowingUserTurnOf(r.Users, r.User)
 	}
+	if r.Users == 0 {
+		return session.UserTurn{} // the agent goes on by itself, with a history that it has shortened
+	}
 	turn := session.UserTurnOf(r.Users, r.User)
 	if r.Unanswered {
 		turn = turn.Unanswered(r.Previous)

@@ -36,7 +36,7 @@ func (w *walk) pass(m *llms.MessageContent) bool {
 	case llms.ChatMessageTypeHuman, llms.ChatMessageTypeGeneric:
 		return w.User(identityOf(m), texts(m.Parts))
 	case llms.ChatMessageTypeSystem:
-		return w.Text(identityOf(m))
+		return w.System(identityOf(m))
 	}
 	for _, part := range slices.Backward(m.Parts) {
 		switch p := part.(type) {

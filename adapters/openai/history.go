@@ -36,7 +36,7 @@ func (w *walk) pass(m *openai.ChatCompletionMessage) bool {
 	case openai.ChatMessageRoleUser:
 		return w.User(identityOf(m), texts(m.MultiContent))
 	case openai.ChatMessageRoleSystem, openai.ChatMessageRoleDeveloper:
-		return w.Text(textOf(m))
+		return w.System(textOf(m))
 	case openai.ChatMessageRoleTool:
 		w.results.Add(m.ToolCallID, m)
 	}

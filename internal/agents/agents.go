@@ -22,7 +22,7 @@ type Agent struct {
 	Elements  []Element // in which it writes to the model with the role of the user or the system
 	Banners   []Fact    // lines that it puts before such an element, and more lines behind them
 	Nudges    []Fact    // messages in its user's name that tell the model to go on; users of other agents write them, too
-	Trailers  []Fact    // how paragraphs begin that it puts behind such an element
+	Summaries []Fact    // how a message in its user's name begins with which it goes on, once it has shortened the conversation
 	Headings  []Fact    // lines behind which a message has the user's own words, and before them what the agent has added
 	Reports   []Fact    // how a line begins that reports without an element of its own, in lower case
 	Launches  []Launch  // how the results of calls say that work has begun in the background
@@ -76,9 +76,10 @@ type ElementKind uint8
 
 // The kinds of elements.
 const (
-	Holds   ElementKind = iota // words for the model
-	Wraps                      // words for the model, or other elements
-	Reports                    // how work in the background goes on, or that it has ended
+	Holds    ElementKind = iota // words for the model
+	Wraps                       // words for the model, or other elements
+	Reports                     // how work in the background goes on, or that it has ended
+	Precedes                    // words for the model, before those of the user in the same text
 )
 
 // Launch is how the result of a call says that it has begun work whose outcome the agent
@@ -86,6 +87,7 @@ const (
 type Launch struct {
 	Begins  string // how the result begins, or a line of it that has the id near
 	Promise string // what the result says as well, alternatives separated by "|"; "" if its beginning is the promise
+	Tools   string // the tools that make it, in lower case and without "_" and "-", separated by "|"
 	IDs     string // what stands before the id of the work, alternatives likewise
 	Command bool   // it may be a server, which never ends
 	Lead    string // the name in its team of the agent that launches a teammate, which lives on and is at work or idle

@@ -41,7 +41,7 @@ func TestFactsAreSpelledAsTheRulesReadThem(t *testing.T) {
 		assert.Equal(t, strings.ToLower(f.Text), f.Text)
 	}
 	for _, f := range agents.Collect(func(a *agents.Agent) []agents.Fact {
-		return slices.Concat(a.SideCalls, a.Banners, a.Nudges, a.Trailers)
+		return slices.Concat(a.SideCalls, a.Banners, a.Nudges, a.Summaries)
 	}) {
 		assert.Equal(t, strings.TrimSpace(f.Text), f.Text)
 		assert.NotEmpty(t, f.Text)

@@ -13,7 +13,8 @@ var codex = Agent{ //nolint:gochecknoglobals // facts
 		{"request_kind", "compaction", codexSeen},
 		{"thread_source", "thread_title", codexSeen},
 	},
-	Headings: []Fact{{"## My request for Codex:", ""}},
+	Summaries: []Fact{{"Another language model started to solve this problem and produced a summary of its thinking process.", "0.171.0"}},
+	Headings:  []Fact{{"## My request for Codex:", ""}},
 	Elements: []Element{
 		{"environment_context", Holds, codexSeen, ""},
 		{"codex_internal_context", Holds, codexSeen, ""},

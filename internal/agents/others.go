@@ -6,10 +6,10 @@ var copilotCLI = Agent{ //nolint:gochecknoglobals // facts
 	Name:     "Copilot CLI",
 	Tools:    []Tool{{"sql", RunsSQL, copilotCLISeen}, {"update_todo", WritesList, ""}},
 	Headers:  []Fact{{"X-Client-Session-Id", copilotCLISeen}, {"X-Agent-Task-Id", copilotCLISeen}},
-	Elements: []Element{{"system_notification", Reports, "1.0.95", ""}, {"current_datetime", Holds, copilotCLISeen, ""}},
+	Elements: []Element{{"system_notification", Reports, "1.0.95", ""}, {"current_datetime", Precedes, copilotCLISeen, ""}},
 	Launches: []Launch{
-		{Begins: "agent started in background with agent_id:", Promise: "be notified|end your response", IDs: "agent_id:", Seen: "1.0.95"},
-		{Begins: "<command with shellid:", Promise: "automatically notified when", IDs: "shellid:", Command: true, Seen: "1.0.95"},
+		{Tools: "task", Begins: "agent started in background with agent_id:", Promise: "be notified|end your response", IDs: "agent_id:", Seen: "1.0.95"},
+		{Tools: "bash|powershell", Begins: "<command with shellid:", Promise: "automatically notified when", IDs: "shellid:", Command: true, Seen: "1.0.95"},
 	},
 	Stops: []Call{{"stop_bash", "shellId", "1.0.95"}},
 	Looks: []Call{{"read_agent", "agent_id", "1.0.95"}, {"read_bash", "shellId", "1.0.95"}},
@@ -21,8 +21,8 @@ var qwenCode = Agent{ //nolint:gochecknoglobals // facts
 	Name:  "qwen-code",
 	Tools: []Tool{{"todo_write", WritesList, qwenCodeSeen}, {"tool_call", CallsTool, qwenCodeSeen}},
 	Launches: []Launch{
-		{Begins: "agent launched successfully", Promise: "<task-notification>", IDs: "task_id:|agentid:", Seen: ""},
-		{Begins: "background agent launched successfully", IDs: "task_id:|agentid:", Seen: qwenCodeSeen},
+		{Tools: "agent|task", Begins: "agent launched successfully", Promise: "<task-notification>", IDs: "task_id:|agentid:", Seen: ""},
+		{Tools: "agent|task", Begins: "background agent launched successfully", IDs: "task_id:|agentid:", Seen: qwenCodeSeen},
 	},
 }
 
@@ -36,7 +36,8 @@ var geminiCLI = Agent{ //nolint:gochecknoglobals // facts
 		{"tracker_update_task", UpdatesItems, geminiCLISeen},
 		{"tracker_list_tasks", ShowsList, geminiCLISeen},
 	},
-	Nudges: []Fact{{"Please continue.", geminiCLISeen}}, // when its own check says that the model should go on
+	Elements: []Element{{"state_snapshot", Holds, geminiCLISeen, ""}, {"scratchpad", Holds, geminiCLISeen, ""}}, // once it has shortened the conversation
+	Nudges:   []Fact{{"Please continue.", geminiCLISeen}},                                                       // when its own check says that the model should go on
 }
 
 const mastraSeen = "1.71.0"
@@ -52,6 +53,7 @@ var others = []Agent{ //nolint:gochecknoglobals // facts
 	{Name: "LangChain, deepagents, Eino", Tools: []Tool{{"write_todos", WritesList, "deepagents 1.14.1"}}},
 	{Name: "Roo Code, grok-cli", Tools: []Tool{{"update_todo_list", WritesList, ""}, {"create_todo_list", WritesList, ""}}},
 	{Name: "Copilot in VS Code", Tools: []Tool{{"manage_todo_list", WritesList, ""}}},
+	{Name: "Kimi Code", Summaries: []Fact{{"The conversation so far has been compacted to free up context.", "on 28 November 2026"}}},
 	{Name: "Kimi CLI", Tools: []Tool{{"SetTodoList", WritesList, ""}}},
 	{Name: "nanocoder", Tools: []Tool{{"write_tasks", WritesList, ""}}},
 	{Name: "Hermes", Tools: []Tool{{"todo_list", WritesList, ""}}},
@@ -60,11 +62,13 @@ var others = []Agent{ //nolint:gochecknoglobals // facts
 	{Name: "OpenHands", Tools: []Tool{{"task_tracker", WritesList, ""}}},
 	{Name: "Continue", Tools: []Tool{{"Checklist", WritesList, "1.5.47"}}},
 	{Name: "the providers' tool search", Tools: []Tool{{"tool_search_tool_regex", FindsTools, ""}, {"tool_search_tool_bm25", FindsTools, ""}}},
-	{Name: "pi", Headers: []Fact{{"Session_id", "0.73.1"}}, Launches: []Launch{
-		{Begins: "background task started:", Promise: "you will be notified when", IDs: "task id:"}, // an extension
+	{Name: "pi", Headers: []Fact{{"Session_id", "0.73.1"}}, Summaries: []Fact{
+		{"The conversation history before this point was compacted into the following summary:", "0.73.1"},
+	}, Launches: []Launch{
+		{Tools: "subagent|bash", Begins: "background task started:", Promise: "you will be notified when", IDs: "task id:"}, // an extension
 	}},
 	{Name: "Letta Code", Launches: []Launch{
-		{Begins: "task running in background with task id:", Promise: "you will be notified automatically when", IDs: "with task id:"},
+		{Tools: "agent|task|bash", Begins: "task running in background with task id:", Promise: "you will be notified automatically when", IDs: "with task id:"},
 	}},
 	{Name: "LiteLLM", Headers: []Fact{{"X-Litellm-Session-Id", ""}, {"X-Litellm-Trace-Id", ""}}},
 	{Name: "agents that spell it so", Elements: []Element{{"system_reminder", Wraps, "", ""}}},

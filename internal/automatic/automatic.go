@@ -26,10 +26,10 @@ type Part struct {
 
 // facts are what the rules need to know of agents.
 type facts struct {
-	elements                     map[string]agents.Element
-	banners, trailers, reporting []agents.Fact
-	headings                     []string  // whole lines
-	begins                       [256]bool // the bytes with which an automatic text begins
+	elements                      map[string]agents.Element
+	banners, reporting, summaries []agents.Fact
+	headings                      []string  // whole lines
+	begins                        [256]bool // the bytes with which an automatic text begins
 }
 
 // known are the facts, put together once.
@@ -37,8 +37,8 @@ var known = sync.OnceValue(func() *facts { //nolint:gochecknoglobals // facts
 	k := &facts{
 		elements:  make(map[string]agents.Element),
 		banners:   agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Banners }),
-		trailers:  agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Trailers }),
 		reporting: agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Reports }),
+		summaries: agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Summaries }),
 	}
 	for _, f := range agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Headings }) {
 		k.headings = append(k.headings, f.Text+"\n")
@@ -47,16 +47,32 @@ var known = sync.OnceValue(func() *facts { //nolint:gochecknoglobals // facts
 		k.elements[e.Name] = e
 	}
 	k.begins['<'], k.begins['['] = true, true
-	for _, f := range k.banners {
-		k.begins[f.Text[0]] = true
+	for _, facts := range [...][]agents.Fact{k.banners, k.summaries} {
+		for _, f := range facts {
+			k.begins[f.Text[0]] = true
+		}
 	}
 	return k
 })
 
-// Is reports whether the agent has written a whole text: it consists only of known
-// elements, with a banner before them or a trailer behind them.
-func Is(text string) bool {
-	return mayBe(text) && read(text, func(Part) bool { return true })
+// Is reports whether the agent, and not its user, has written a message. That is so if each
+// of its texts, which zero bytes separate, begins with a banner or an element of an agent,
+// whatever follows there.
+func Is(message string) bool {
+	if !mayBe(message) {
+		return false
+	}
+	found := false
+	for text, rest := cutText(message); text != "" || rest != ""; text, rest = cutText(rest) {
+		if text == "" {
+			continue
+		}
+		if !begins(text) {
+			return false
+		}
+		found = true
+	}
+	return found
 }
 
 // mayBe reports whether a text begins like an automatic one. Most texts of users do not,
@@ -70,53 +86,124 @@ func mayBe(text string) bool {
 	return false
 }
 
-// Parts calls yield for the parts of an automatic text, in order, those inside of
-// reminders included, until it returns false. It does nothing for any other text.
-func Parts(text string, yield func(Part) bool) {
-	if !Is(text) {
-		return
-	}
-	read(text, func(p Part) bool {
-		if known().elements[p.Name].Kind != agents.Wraps {
-			return yield(p)
-		}
-		goesOn := true
-		switch {
-		case Is(p.Body):
-			read(p.Body, func(inner Part) bool {
-				goesOn = yield(inner)
-				return goesOn
-			})
-		case reports(trim(p.Body)):
-			goesOn = yield(Part{Body: trim(p.Body), Reports: true})
-		}
-		return goesOn
-	})
+// cutText cuts the first text of a message.
+func cutText(message string) (text, rest string) {
+	text, rest, _ = strings.Cut(message, "\x00")
+	return trim(text), rest
 }
 
-// read reads the parts of a text, and reports whether the text has nothing else.
-func read(text string, yield func(Part) bool) bool {
-	rest, found := trim(text), false
-	for rest != "" {
-		var part Part
-		var ok bool
+// begins reports whether a text begins as those of agents do. An element that agents put
+// before the user's words says nothing about what follows it.
+func begins(text string) bool {
+	for text != "" {
 		switch {
-		case rest[0] == '<' && !strings.HasPrefix(rest, "<!"):
-			part, rest, ok = cutElement(rest)
-		case reports(rest) && rest[0] == '[':
-			part, rest, ok = cutLines(rest)
-		case hasBanner(rest):
-			part, rest, ok = cutPreamble(rest)
-		case found && hasPrefix(rest, known().trailers):
-			rest = trim(after(rest, "\n\n", "\x00", "\n<"))
-			continue
+		case text[0] == '<' && !strings.HasPrefix(text, "<!"):
+			part, rest, ok := cutElement(text)
+			if !ok {
+				return IsSummary(text)
+			}
+			if text = trim(rest); text == "" || known().elements[part.Name].Kind != agents.Precedes {
+				return true
+			}
+		case text[0] == '[' && reports(text):
+			_, _, ok := cutLines(text)
+			return ok
+		default:
+			return hasBanner(text) || IsSummary(text)
 		}
-		if !ok || !yield(part) {
+	}
+	return false
+}
+
+// IsSummary reports whether a message begins as those do with which agents go on once they
+// have shortened a conversation.
+func IsSummary(message string) bool {
+	return mayBe(message) && hasPrefix(trim(message), known().summaries)
+}
+
+// InSystem returns the automatic text in a message of the system, or "". The agent has
+// written all of such a message: words may stand before a report, too.
+func InSystem(text string) string {
+	if Is(text) {
+		return text
+	}
+	for at := 0; at < len(text); at = nextLine(text, at) {
+		switch rest := text[at:]; {
+		case rest[0] == '<':
+			if part, _, ok := cutElement(rest); ok && part.Reports {
+				return rest
+			}
+		case rest[0] == '[' && (hasBanner(rest) || reports(rest)) && begins(rest):
+			return rest
+		}
+	}
+	return ""
+}
+
+// nextLine returns where the next line begins.
+func nextLine(text string, at int) int {
+	end := strings.IndexByte(text[at:], '\n')
+	if end < 0 {
+		return len(text)
+	}
+	return at + end + 1
+}
+
+// Parts calls yield for the parts of an automatic text, in order, those inside of
+// reminders included, until it returns false. It does nothing for any other text.
+func Parts(message string, yield func(Part) bool) {
+	if !Is(message) {
+		return
+	}
+	for text, rest := cutText(message); text != "" || rest != ""; text, rest = cutText(rest) {
+		if !read(text, yield) {
+			return
+		}
+	}
+}
+
+// read reads the parts of a text, with those inside of reminders. It reports whether yield
+// wants more.
+func read(text string, yield func(Part) bool) bool {
+	for rest := text; rest != ""; {
+		part, behind, ok := cutPart(rest)
+		switch {
+		case !ok && isOpen(part):
+			return true // an element that never ends
+		case !ok:
+			rest = trim(rest[nextLine(rest, 0):])
+			continue
+		case known().elements[part.Name].Kind == agents.Wraps:
+			part.Body = trim(part.Body)
+			if begins(part.Body) && !read(part.Body, yield) {
+				return false
+			}
+			if part = (Part{Body: part.Body, Reports: true}); part.Body != "" && part.Body[0] != '[' && reports(part.Body) && !yield(part) {
+				return false
+			}
+		case !yield(part):
 			return false
 		}
-		rest, found = trim(rest), true
+		rest = trim(behind)
 	}
-	return found
+	return true
+}
+
+// cutPart cuts the part that a text begins with.
+func cutPart(text string) (p Part, rest string, ok bool) {
+	switch {
+	case text[0] == '<' && !strings.HasPrefix(text, "<!"):
+		return cutElement(text)
+	case text[0] == '[' && reports(text):
+		return cutLines(text)
+	}
+	return p, text, false
+}
+
+// isOpen reports whether a part that was not cut is a known element.
+func isOpen(p Part) bool {
+	_, isKnown := known().elements[p.Name]
+	return isKnown
 }
 
 // cutElement cuts the element that a text begins with.
@@ -139,8 +226,48 @@ func cutElement(text string) (p Part, rest string, ok bool) {
 	if !strings.Contains(p.Attributes, element.Needs) {
 		return p, text, false
 	}
-	p.Body, rest, ok = strings.Cut(inside[open+1:], "</"+p.Name+">")
-	return p, rest, ok
+	inside = inside[open+1:]
+	end = closing(inside, p.Name)
+	if end < 0 {
+		return p, text, false
+	}
+	return Part{Name: p.Name, Attributes: p.Attributes, Body: inside[:end], Reports: p.Reports}, inside[end+len("</>")+len(p.Name):], true
+}
+
+// closing returns where the closing tag of an element stands, or -1. That is the last one
+// before another element of that name begins: what a job has put out may hold such tags.
+func closing(inside, name string) int {
+	last := -1
+	for at := 0; ; at++ {
+		next := strings.IndexAny(inside[at:], "<\x00")
+		if next < 0 || inside[at+next] == 0 {
+			return last
+		}
+		at += next
+		switch tag := inside[at+1:]; {
+		case isTag(tag, "/", name) && tag[len("/")+len(name)] == '>':
+			last = at
+		case last >= 0 && isTag(tag, "", name) && beginsLine(inside[last:at], name):
+			return last
+		}
+	}
+}
+
+// isTag reports whether a text begins with a name behind a mark, and the name ends there.
+func isTag(text, mark, name string) bool {
+	rest, ok := strings.CutPrefix(text, mark)
+	if !ok {
+		return false
+	}
+	rest, ok = strings.CutPrefix(rest, name)
+	return ok && rest != "" && strings.IndexByte("> \t\r\n", rest[0]) >= 0
+}
+
+// beginsLine reports whether only white space stands before the end of a text on its line,
+// or between the closing tag with which it begins and its end.
+func beginsLine(text, name string) bool {
+	line := text[strings.LastIndexByte(text, '\n')+1:]
+	return strings.Trim(line, blank) == "" || strings.Trim(text[len("</>")+len(name):], blank) == ""
 }
 
 // tagEnd returns the index of the > that ends a tag, outside of quotes if it can.
@@ -154,38 +281,14 @@ func tagEnd(text string) int {
 			return i
 		}
 	}
-	return strings.IndexByte(text, '>')
+	return strings.IndexByte(text[:min(len(text), maxPreamble)], '>')
 }
 
-// cutPreamble cuts a banner, the prose behind it, and the element behind that.
-func cutPreamble(text string) (p Part, rest string, ok bool) {
-	at := strings.Index(text[:min(len(text), maxPreamble)], "\n<")
-	if at < 0 {
-		return p, text, false
-	}
-	return cutElement(text[at+1:])
-}
-
-// cutLines cuts the first paragraph of a text, which reports.
+// cutLines cuts the first paragraph of a text, which reports in a line in brackets.
 func cutLines(text string) (p Part, rest string, ok bool) {
-	rest = after(text, "\n\n", "\x00")
-	body := text[:len(text)-len(rest)]
-	line, more, _ := strings.Cut(trim(body), "\n")
-	ok = strings.HasSuffix(strings.TrimSpace(line), "]") && (more == "" || reports(trim(more)))
-	return Part{Body: body, Reports: true}, rest, ok
-}
-
-// after returns what follows in a text from the first of some marks on. It looks no further
-// than that mark: a text may have as many as it likes.
-func after(text string, marks ...string) string {
-	for at := range len(text) {
-		for _, mark := range marks {
-			if text[at] == mark[0] && strings.HasPrefix(text[at:], mark) {
-				return text[at:]
-			}
-		}
-	}
-	return ""
+	body, rest, _ := strings.Cut(text, "\n\n")
+	line, _, _ := strings.Cut(body, "\n")
+	return Part{Body: body, Reports: true}, rest, strings.HasSuffix(strings.TrimSpace(line), "]")
 }
 
 // Own returns what the user has written in a message: the text without what an agent has
@@ -225,7 +328,7 @@ func Tail(result string) string {
 	end := strings.TrimRight(result, blank)
 	start := len(end)
 	for range maxTail {
-		before, ok := cutLast(cutTrailer(strings.TrimRight(end[:start], blank)))
+		before, ok := cutLastMessage(strings.TrimRight(end[:start], blank))
 		if !ok {
 			break
 		}
@@ -234,17 +337,16 @@ func Tail(result string) string {
 	return end[start:]
 }
 
-// cutTrailer cuts the last paragraph of a text if it is a trailer.
-func cutTrailer(text string) string {
-	at := strings.LastIndex(text[max(0, len(text)-maxPreamble):], "\n\n")
-	if at < 0 {
-		return text
+// cutLastMessage returns where the element begins in which a text ends, with its banner.
+// The agent may have written a few words behind one that has a banner.
+func cutLastMessage(text string) (begin int, ok bool) {
+	if begin, ok = cutLast(text); ok {
+		return begin, true
 	}
-	at += max(0, len(text)-maxPreamble)
-	if !hasPrefix(text[at+len("\n\n"):], known().trailers) {
-		return text
-	}
-	return strings.TrimRight(text[:at], blank)
+	from := max(0, len(text)-maxTag)
+	end := from + strings.LastIndexByte(text[from:], '>') + 1
+	begin, ok = cutLast(text[:end])
+	return begin, ok && text[begin] != '<'
 }
 
 // cutLast returns where the element begins in which a text ends, with its banner.

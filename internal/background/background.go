@@ -21,6 +21,8 @@ const (
 	maxResult   = 4 << 10 // bytes of a result that launches: a longer one, such as a file, quotes a promise
 	maxWords    = 512     // bytes of a report whose words may name the work
 	maxBehind   = 3       // messages of the user, behind which a launch is forgotten: its report was lost
+	maxSilence  = 100     // calls and messages of the agent, behind which a launch is forgotten, where nobody writes
+	ofAMessage  = 4       // what a message of the agent counts there: it begins a turn, of which a person watches 25 at most
 )
 
 // Work is what an agent waits for.
@@ -61,6 +63,7 @@ func Read(history iter.Seq[adapter.Entry]) Work {
 			r.opens = ""
 		case e.Automatic != "":
 			r.readText(e.Automatic, false)
+			r.silence += ofAMessage
 		case r.full && !r.mayBeMember():
 			return r.work()
 		default:
@@ -76,6 +79,8 @@ type reader struct {
 	full   bool    // there have been enough calls
 
 	calls, launches, reports int
+
+	silence int // calls and messages of the agent so far, in the unit of maxSilence
 
 	opens   string // the oldest entry so far, if it is a message of a mailbox
 	sender  string // of the newest message that the agent has sent to its team
@@ -95,8 +100,10 @@ type event struct {
 	names  [3]string // of the work: the id of the call, the id in its result, the name of an agent
 	looked string    // the arguments of another call, which may look at the work, or the words of a report
 	behind int       // messages of the user after it
+	silent int       // calls and messages of the agent after it
 
 	command, member bool
+	inResult        bool // it stands at the end of a tool's result
 }
 
 type eventKind uint8
@@ -159,9 +166,9 @@ type board struct {
 type worker struct {
 	names  [3]string
 	behind int
+	silent int
 	done   bool // it has ended, or is idle
 	left   bool // the model went on with something else
-	nobody bool // its result named no id
 
 	command, member bool
 }
@@ -174,7 +181,7 @@ const (
 )
 
 func (w *worker) isAwaited() bool {
-	return !w.done && w.behind < maxBehind && (!w.command || !w.left)
+	return !w.done && w.behind < maxBehind && w.silent < maxSilence && (!w.command || !w.left)
 }
 
 func (w *worker) has(name string) bool { return name != "" && slices.Contains(w.names[:], name) }
@@ -226,7 +233,7 @@ func (b *board) find(e *event) *worker {
 
 func (b *board) launch(e *event) {
 	launch := worker{
-		names: e.names, behind: e.behind, nobody: e.names[idOfWork] == "", command: e.command, member: e.member,
+		names: e.names, behind: e.behind, silent: e.silent, command: e.command, member: e.member,
 	}
 	if w := b.find(&event{names: [3]string{e.names[nameOfMember]}}); w != nil && e.member {
 		*w = launch // spawned again
@@ -235,17 +242,16 @@ func (b *board) launch(e *event) {
 	b.workers = append(b.workers, launch)
 }
 
-// report ends the work that a report names. One that names none ends the oldest, and one
-// with an unknown name the oldest without a name of its own, so that the waiting ends.
+// report ends the work that a report names. One that names none ends the oldest, so that
+// the waiting ends, unless it stands in a result, where a file may have put it.
 func (b *board) report(e *event) {
 	w := b.find(e)
-	isNamed := e.names != [3]string{}
-	if !isNamed {
+	if e.names == [3]string{} && !e.inResult {
 		w = b.named(e.looked)
-	}
-	for i := range b.workers {
-		if k := &b.workers[i]; w == nil && !k.member && !k.done && (!isNamed || k.nobody) {
-			w = k
+		for i := range b.workers {
+			if k := &b.workers[i]; w == nil && !k.member && !k.done {
+				w = k
+			}
 		}
 	}
 	if w == nil || w.member {
@@ -287,30 +293,31 @@ func (b *board) rouse(e *event) {
 	if to == "" || to == "*" {
 		b.each(func(w *worker) {
 			if w.member {
-				w.done, w.behind = false, e.behind
+				w.done, w.behind, w.silent = false, e.behind, e.silent
 			}
 		})
 		return
 	}
 	switch w := b.find(e); {
 	case w != nil && !w.command:
-		w.done, w.behind = false, e.behind
+		w.done, w.behind, w.silent = false, e.behind, e.silent
 	case w == nil && e.member: // spawned in a part of the history that was cut
-		b.workers = append(b.workers, worker{names: [3]string{nameOfMember: to}, behind: e.behind, member: true})
+		b.workers = append(b.workers, worker{names: [3]string{nameOfMember: to}, behind: e.behind, silent: e.silent, member: true})
 	}
 }
 
-// launchOf returns the launch that a result announces, and the names in it.
-func launchOf(result string) (launch *agents.Launch, names [3]string, ok bool) {
+// launchOf returns the launch that the result of a tool announces, and the names in it. It
+// counts only if the tool launches, and if the result names what it has begun: anybody can
+// write a promise.
+func launchOf(tool, result string) (launch *agents.Launch, names [3]string, ok bool) {
 	if len(result) > maxResult {
 		return nil, names, false
 	}
-	for at, first := 0, true; at < len(result); first = false {
+	for at := 0; at < len(result); {
 		line := result[at:]
 		launch = launchAt(line)
-		if launch != nil {
-			names, ok = promise(line, launch)
-			if ok && (first || names[idOfWork] != "") {
+		if launch != nil && launches(tool, launch) {
+			if names, ok = promise(result, at, launch); ok {
 				return launch, names, true
 			}
 		}
@@ -336,14 +343,28 @@ func launchAt(line string) *agents.Launch {
 	return nil
 }
 
-// promise reports whether a text, which begins as the launch does, promises a report, and
-// returns the names of the work.
-func promise(text string, l *agents.Launch) (names [3]string, ok bool) {
+// promise reports whether a result, in which a line begins as the launch does, promises a
+// report and names the work, and returns the names. They stand behind the beginning of that
+// line, or above it.
+func promise(result string, line int, l *agents.Launch) (names [3]string, ok bool) {
+	text := result[line:]
 	lower := lowerASCII(text)
 	promises := func(alternative string) bool { return strings.Contains(lower, alternative) }
 	if !slices.ContainsFunc(strings.Split(l.Promise, "|"), promises) {
 		return names, false
 	}
+	names = namesIn(text, lower, l)
+	if names[idOfWork] == "" {
+		names = namesIn(result[:line], lowerASCII(result[:line]), l)
+	}
+	if l.Lead != "" && names[nameOfMember] == "" {
+		names[nameOfMember], _, _ = strings.Cut(names[idOfWork], "@")
+	}
+	return names, names[idOfWork] != ""
+}
+
+// namesIn returns the names of the work in a text, which is there in lower case as well.
+func namesIn(text, lower string, l *agents.Launch) (names [3]string) {
 	next := idOfWork
 	for label := range strings.SplitSeq(l.IDs, "|") {
 		at := strings.Index(lower, label)
@@ -358,10 +379,7 @@ func promise(text string, l *agents.Launch) (names [3]string, ok bool) {
 			next = nameOfMember
 		}
 	}
-	if l.Lead != "" && names[nameOfMember] == "" {
-		names[nameOfMember], _, _ = strings.Cut(names[idOfWork], "@")
-	}
-	return names, true
+	return names
 }
 
 func hasPrefixFold(text, prefix string) bool {

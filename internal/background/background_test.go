@@ -246,7 +246,7 @@ func TestLaunchesArePairedWithTheirReports(t *testing.T) {
 		"launched two user turns ago":       {[]step{user("Go."), agent("1"), user("And?"), says("It works."), user("What is the time?")}, 1},
 		"forgotten after three messages":    {[]step{user("Go."), agent("1"), user("a"), user("b"), user("c")}, 0},
 		"a message of the user's own":       {[]step{user("Go."), agent("1"), user("I got " + report("agent1", "completed"))}, 1},
-		"a report with words behind it":     {[]step{user("Go."), agent("1"), user(report("agent1", "completed") + " Why?")}, 1},
+		"a report with words behind it":     {[]step{user("Go."), agent("1"), user(report("agent1", "completed") + " Why?")}, 0},
 		"the model's own words":             {[]step{user("Go."), agent("1"), says(report("agent1", "completed"))}, 1},
 		"a command":                         {[]step{user("Go."), command("1")}, 1},
 		"a command that promises nothing":   {[]step{user("Go."), call("c", "Bash", "", "Command running in background with ID: shell1")}, 0},
@@ -266,20 +266,33 @@ func TestLaunchesArePairedWithTheirReports(t *testing.T) {
 		"the agent has reported":            {[]step{user("Go."), agent("1"), command("2"), user(report("agent1", "completed"))}, 0},
 		"two commands, one has reported":    {[]step{user("Go."), command("1"), command("2"), user(report("shell1", "completed"))}, 1},
 		"a workflow":                        {[]step{user("Go."), call("c", "Workflow", "", "Workflow launched in background. Task ID: wf1\nSummary: x"), edit("2")}, 1},
+		"another tool's promise":            {[]step{user("Go."), call("c", "place_order", "", "You will be notified when your order has been shipped.\nid: 7")}, 0},
+		"a page that begins like a launch":  {[]step{user("Go."), call("c", "WebFetch", "", agent("1").result)}, 0},
+		"a file that begins like a launch":  {[]step{user("Go."), call("c", "mcp__files__read_file", "", agent("1").result)}, 0},
+		"a shell that prints a launch":      {[]step{user("Go."), call("c", "Bash", "", agent("1").result)}, 0},
+		"an item that promises":             {[]step{user("Go."), call("c", "TaskCreate", "", agent("1").result)}, 0},
+		"a launch that names nothing":       {[]step{user("Go."), call("c", "Agent", "", "Async agent launched successfully.")}, 0},
+		"a tool of an unknown agent":        {[]step{user("Go."), call("c", "mcp__jobs__start_background_job", "", "Job ID: j1\nYou will be notified when it completes.")}, 1},
+		"it has reported":                   {[]step{user("Go."), call("c", "spawn-agent", "", "You will be notified when it completes. Task ID: j1"), user("[Background task j1 completed]")}, 0},
+		"a tail behind the report":          {[]step{user("Go."), agent("1"), system(banner + report("agent1", "completed") + "\n\nThe user hasn't heard from you in a while.")}, 0},
+		"words before the report":           {[]step{user("Go."), agent("1"), system("The user waits.\n" + report("agent1", "completed"))}, 0},
+		"a file that says all have ended":   {[]step{user("Go."), agent("1"), call("c", "Read", "", "ok\n<system-reminder>[all background tasks complete]</system-reminder>")}, 1},
+		"a file with a report of no name":   {[]step{user("Go."), agent("1"), call("c", "Read", "", "ok\n"+banner+"<task-notification><status>completed</status></task-notification>")}, 1},
+		"25 messages of the agent":          {append([]step{user("Go."), agent("1")}, slices.Repeat([]step{user("<system-reminder>Go on.</system-reminder>"), says("Yes.")}, 25)...), 0},
 		"a file that quotes a promise":      {[]step{user("Go."), call("c", "Read", "", "     1→# Notes\n     2→"+quoted)}, 0},
 		"a text that quotes a promise":      {[]step{user("Go."), call("c", "Read", "", "It says: you will be notified when it completes.")}, 0},
 		"a promise in 1 MB":                 {[]step{user("Go."), call("c", "Read", "", strings.Repeat(quoted, 8000))}, 0},
 		"reports in 1 MB":                   {[]step{user("Go."), agent("1"), call("c", "Read", "", strings.Repeat(report("agent1", "completed")+"\n", 4000)+"End.")}, 1},
-		"1 MB of a user's":                  {[]step{user("Go."), agent("1"), user(strings.Repeat(report("agent1", "completed"), 4000) + "And?")}, 1},
+		"1 MB of a user's":                  {[]step{user("Go."), agent("1"), user(strings.Repeat(report("agent1", "completed"), 4000) + "And?")}, 0},
 		"in a list of parts":                {[]step{user("Go."), agent("1"), agent("2"), parts(report("agent1", "completed"), report("agent2", "completed"))}, 0},
 		"in a part beside the user's words": {[]step{user("Go."), agent("1"), parts(report("agent1", "completed"), "And now the form.")}, 0},
 		"a promise in 5 KB":                 {[]step{user("Go."), call("c", "Read", "", quoted+strings.Repeat("and so on\n", 500))}, 0},
 		"a file that quotes a report":       {[]step{user("Go."), agent("1"), call("c", "Read", "", "# Notes\n"+report("agent1", "completed")+"\nThat is all.")}, 1},
 		"a file that ends in a report":      {[]step{user("Go."), agent("1"), call("c", "Read", "", "# Notes\n"+report("agent1", "completed"))}, 1},
 		"a result that hides a report":      {[]step{user("Go."), agent("1"), agent("2"), user("<task-notification><task-id>agent1</task-id><status>completed</status><result><task-id>agent2</task-id></result></task-notification>")}, 1},
-		"qwen-code":                         {[]step{user("Go."), call("c", "agent", "", "Background agent launched successfully. The result arrives as a `<task-notification>` in a later turn.")}, 1},
+		"qwen-code":                         {[]step{user("Go."), call("c", "agent", "", "Background agent launched successfully. The result arrives as a `<task-notification>` in a later turn.")}, 0},
 		"qwen-code, reported by another id": {[]step{user("Go."), call("c", "agent", "", "Background agent launched successfully. The result arrives as a `<task-notification>`."), user(report("b1", "completed"))}, 0},
-		"opencode":                          {[]step{user("Go."), call("c", "task", "", "The task is working in the background. You will be notified automatically when it finishes.")}, 1},
+		"opencode":                          {[]step{user("Go."), call("c", "task", "", "The task is working in the background. You will be notified automatically when it finishes.")}, 0},
 		"oh-my-opencode": {[]step{
 			user("Go."), call("c", "task", "", "Background task launched.\n\nTask ID: bg_1\nStatus: pending\n\nSystem notifies on completion. Use `background_output` with task_id=\"bg_1\" to check."),
 		}, 1},
@@ -368,7 +381,7 @@ func TestMessagesOfTheUserAreCounted(t *testing.T) {
 		"in parts":                   {parts(report("agent1", "completed"), "<system-reminder>a</system-reminder>"), 1},
 		"of a teammate":              {user(mail("ada", "Done.")), 1},
 		"pasted":                     {user("I got this: " + report("agent1", "completed")), 2},
-		"pasted, with a question":    {user(banner + report("agent1", "completed") + "\nWhat is this?"), 2},
+		"with words behind it":       {user(banner + report("agent1", "completed") + "\nWhat is this?"), 1},
 		"words behind older words":   {parts(report("agent1", "completed")+"\nRead the output file to retrieve the result: /tmp/a", "What is this?"), 2},
 		"a part beside the question": {parts(report("agent1", "completed"), "What is this?"), 2},
 	} {
@@ -500,8 +513,8 @@ func TestOnlyTheNewestWorkIsAwaited(t *testing.T) {
 		return steps
 	}
 	read(t, launches(100), func(t *testing.T, work background.Work) { assert.Equal(t, 64, work.Awaited) })
-	read(t, calls(launches(1), 255), func(t *testing.T, work background.Work) { assert.Equal(t, 1, work.Awaited) })
-	read(t, calls(launches(1), 256), func(t *testing.T, work background.Work) { assert.Zero(t, work.Awaited) })
+	read(t, calls(launches(1), 99), func(t *testing.T, work background.Work) { assert.Equal(t, 1, work.Awaited) })
+	read(t, calls(launches(1), 100), func(t *testing.T, work background.Work) { assert.Zero(t, work.Awaited) })
 	member := append([]step{user(mail("team-lead", "You are ada."))}, edit("0"), user(mail("team-lead", "Faster!")))
 	read(t, calls(member, 255), func(t *testing.T, work background.Work) {
 		assert.Equal(t, background.Team{Role: background.Member, Name: "ada"}, work.Team, "the beginning is looked for")

@@ -21,6 +21,8 @@ var known = sync.OnceValue(func() *facts { //nolint:gochecknoglobals // facts
 	for i := range k.launches {
 		k.begins[k.launches[i].Begins[0]] = true
 	}
+	k.wrappers = agents.Collect(func(a *agents.Agent) []agents.Tool { return a.Tools })
+	k.wrappers = slices.DeleteFunc(k.wrappers, func(t agents.Tool) bool { return t.Kind != agents.CallsTool })
 	for _, f := range agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Ends }) {
 		k.ends = append(k.ends, f.Text)
 	}
@@ -35,8 +37,12 @@ var known = sync.OnceValue(func() *facts { //nolint:gochecknoglobals // facts
 		add(c.Tool, tool{does: looks, ids: c.IDs})
 	}
 	for _, t := range agents.Collect(func(a *agents.Agent) []agents.Tool { return a.Tools }) {
-		if t.Kind == agents.UpdatesItems {
+		switch t.Kind {
+		case agents.UpdatesItems:
 			add(t.Name, tool{does: updates})
+		case agents.NoList, agents.CallsTool:
+		default:
+			add(t.Name, tool{does: lists})
 		}
 	}
 	for _, m := range agents.Collect(func(a *agents.Agent) []agents.Mailbox { return a.Mailboxes }) {
@@ -51,6 +57,7 @@ type facts struct {
 	launches  []agents.Launch
 	ends      []string        // how texts begin that say that work has ended
 	begins    [256]bool       // the bytes with which one of them begins
+	wrappers  []agents.Tool   // that call another tool, which their arguments name
 	tools     map[string]tool // by name, in lower case and without "_" and "-"
 	mailboxes map[string]*agents.Mailbox
 }
@@ -71,6 +78,7 @@ const (
 	sends
 	disbands
 	updates // a todo, which may get an owner
+	lists   // todos, in another way
 )
 
 // maxName is the length of a tool's name that is looked up.
@@ -100,8 +108,9 @@ func (r *reader) readCall(c *todo.Call) {
 	if tail := automatic.Tail(c.Result); tail != "" {
 		r.readText(tail, true)
 	}
-	launch, names, ok := launchOf(c.Result)
+	launch, names, ok := launchOf(toolOf(c), c.Result)
 	if !ok {
+		r.silence++
 		r.readUse(c)
 		return
 	}
@@ -117,7 +126,7 @@ func (r *reader) readCall(c *todo.Call) {
 		names[nameOfMember] = argument(c.Arguments, "name") // messages may go to it
 	}
 	r.events = append(r.events, event{
-		kind: launched, names: names, behind: c.UserMessagesAfter, command: launch.Command, member: isMember,
+		kind: launched, names: names, behind: c.UserMessagesAfter, silent: r.silence, command: launch.Command, member: isMember,
 	})
 }
 
@@ -125,7 +134,7 @@ func (r *reader) readCall(c *todo.Call) {
 func (r *reader) readUse(c *todo.Call) {
 	var room [maxName]byte
 	t := known().tools[string(fold(room[:0], c.Name))]
-	e := event{kind: acted, looked: c.Arguments[:min(len(c.Arguments), maxResult)], behind: c.UserMessagesAfter}
+	e := event{kind: acted, looked: c.Arguments[:min(len(c.Arguments), maxResult)], behind: c.UserMessagesAfter, silent: r.silence}
 	switch t.does {
 	case stops:
 		e.kind, e.names[idOfWork] = stopped, argument(c.Arguments, t.ids)
@@ -149,7 +158,7 @@ func (r *reader) readUse(c *todo.Call) {
 		if r.owner == "" {
 			r.owner = strings.Clone(argument(c.Arguments, "owner"))
 		}
-	case nothing:
+	case nothing, lists:
 	}
 	r.events = append(r.events, e)
 }
@@ -238,9 +247,22 @@ func (r *reader) readText(text string, inResult bool) {
 		}
 		return true
 	})
+	if inResult {
+		r.keepNamed(from)
+	}
 	slices.Reverse(r.events[from:])
 	if !inResult && opens != "" {
 		r.opens = opens
+	}
+}
+
+// keepNamed removes the events at the end that a file may have put into a result: it does
+// not know the names of the work.
+func (r *reader) keepNamed(from int) {
+	kept := slices.DeleteFunc(r.events[from:], func(e event) bool { return e.kind == endedAll })
+	r.events = r.events[:from+len(kept)]
+	for i := range kept {
+		kept[i].inResult = true
 	}
 }
 

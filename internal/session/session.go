@@ -120,6 +120,7 @@ func Release(s continuation.State, token uint64, e Ended) continuation.State {
 	s.Tokens = addTokens(s.Tokens, e.Tokens)
 	s.Refused = s.Refused || e.Refused
 	s.LastResult = e.Result
+	s.Answered = s.Answered || s.Loop.Size > 0 && !e.Unshown
 	s.Unjudged = e.Answered && !e.Asked // only a list tells what a continuation was worth
 	s.Asked = s.Asked && !e.Called && !e.Unshown
 	repeats := e.Calls != 0 && slices.Contains(s.Calls[:], e.Calls)
@@ -307,12 +308,15 @@ func digest(kind uint64, text string) uint64 {
 const loopLife = time.Hour
 
 // RegisterLoop returns the state after a request of that size reached a tool
-// loop without a session. A request that is smaller than the last one, or comes
-// long after it, begins a new loop that happens to look the same.
+// loop without a session. A request that is smaller than the last one, is the last one
+// although that was answered, or comes long after it, begins a new loop that happens to
+// look the same: the program runs its conversation once more.
 func RegisterLoop(s continuation.State, size int, now time.Time) continuation.State {
-	if size < s.Loop.Size || now.Sub(s.Loop.Seen) >= loopLife {
+	again := size == s.Loop.Size && s.Answered
+	if size < s.Loop.Size || again || now.Sub(s.Loop.Seen) >= loopLife {
 		s = continuation.State{UserTurn: s.UserTurn + 1}
 	}
+	s.Answered = false
 	s.Loop = continuation.Loop{Size: size, Seen: now}
 	return s
 }

@@ -162,3 +162,17 @@ func TestLoopWithFewerMessagesIsAnother(t *testing.T) {
 		assert.Equal(t, c.same, s.Claim == begun.Claim, name)
 	}
 }
+
+// A conversation that is run again looks like the one before: its request was answered.
+func TestRegisterLoopThatIsRunAgain(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1, 0)
+	s := session.RegisterLoop(continuation.State{}, 3, now)
+	s = session.Claim(s, 7, now, time.Minute)
+	assert.Equal(t, s.UserTurn, session.RegisterLoop(s, 3, now).UserTurn, "a second try of a request that was not answered yet")
+	s = session.Release(s, 7, session.Ended{Answered: true, Result: continuation.ResultNoProgress})
+	bigger := session.RegisterLoop(s, 5, now)
+	assert.Equal(t, []int{s.UserTurn, 1}, []int{bigger.UserTurn, bigger.Attempts}, "the loop goes on")
+	again := session.RegisterLoop(s, 3, now)
+	assert.Equal(t, []int{s.UserTurn + 1, 0}, []int{again.UserTurn, again.Attempts})
+}

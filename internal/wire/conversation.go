@@ -7,6 +7,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/automatic"
 	"github.com/carryon-go/carryon/internal/rawjson"
 )
 
@@ -31,6 +32,7 @@ func (f *Facts) Begin(s *rawjson.Scanner) {
 // AddUser adds a message with the role of the user, which text identifies.
 func (f *Facts) AddUser(text string) {
 	if adapter.IsAutomatic(text) {
+		f.Unanswered = f.Unanswered && !automatic.IsSummary(text) // the summary is also of what answered the user
 		return
 	}
 	f.Users++

@@ -339,7 +339,7 @@ func pass(w *wire.Walk, s rawjson.Scanner) bool {
 	case `"user"`:
 		return w.PassUser(m.content, identityOf)
 	case `"system"`, `"developer"`:
-		return w.Text(contentOf(m.content))
+		return w.System(contentOf(m.content))
 	case `"tool"`:
 		w.Results.Add(rawjson.TextOf(m.callID), m.content)
 	}

@@ -391,8 +391,10 @@ func pass(w *wire.Walk, s rawjson.Scanner) bool {
 	switch {
 	case m.role == roleUser && !m.has.result:
 		return w.PassUser(m.content, wordsOf)
+	case m.role == roleSystem:
+		return w.System(textOf(m.content))
 	case rawjson.IsString(m.content):
-		return m.role != roleSystem || w.Text(rawjson.TextOf(m.content))
+		return true
 	}
 	for _, block := range slices.Backward(rawjson.Elements(m.content)) {
 		if !passBlock(w, m.role, block) {

@@ -307,7 +307,7 @@ func pass(w *wire.Walk, s rawjson.Scanner) bool {
 	case `"user"`:
 		return w.PassUser(item.content, identityOf)
 	case `"system"`, `"developer"`:
-		return w.Text(contentOf(item.content))
+		return w.System(contentOf(item.content))
 	}
 	switch {
 	case item.typeName == "function_call" || item.typeName == "custom_tool_call":
