@@ -21,7 +21,7 @@ func TestHistoryWalkTellsTheUsersMessagesFromTheAgents(t *testing.T) {
 		_ = w.Text(today) && w.Text("Not the agent's.") && w.Call(todo.Call{ID: "3"}) &&
 			w.User("Go on.", nil) && w.Call(todo.Call{ID: "2"}) &&
 			w.User(report, slices.Values([]string{report})) && w.Call(todo.Call{ID: "1"}) &&
-			w.User(report+" Fix it.", slices.Values([]string{"Fix it.", report, " "})) && w.Call(todo.Call{})
+			w.User(report+"\x00Fix it.", slices.Values([]string{"Fix it.", report, " "})) && w.Call(todo.Call{})
 	}
 	all := []adapter.Entry{
 		{Automatic: today},
@@ -62,9 +62,10 @@ func TestIsAutomatic(t *testing.T) {
 		"<system-reminder>a</system-reminder>\x00<task-notification id=\"7\">b</task-notification>\x00": true,
 		"<current-task-list count=\"1\">\n [pending] a\n</current-task-list>":                           true,
 		"<task-list-update changes=\"1\">\n [completed] a\n</task-list-update>":                         true,
-		"<system-reminder>a</system-reminder> Go on.":                                                   false,
+		"<system-reminder>a</system-reminder>\x00Go on.":                                                false,
+		"<system-reminder>a</system-reminder> Go on.":                                                   true,
 		"Go on. <system-reminder>a</system-reminder>":                                                   false,
-		"<system-reminder>a</system-reminder><user>Go on.</user>":                                       false,
+		"<system-reminder>a</system-reminder><user>Go on.</user>":                                       true,
 		"<codex_internal_context source=\"goal\">\nGo on.\n</codex_internal_context>":                   true,
 		"<codex_internal_context source=\"other\">Go on.</codex_internal_context>":                      true,
 		"<environment_context>\n<cwd>/w</cwd>\n</environment_context>":                                  true,
