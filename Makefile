@@ -1,7 +1,7 @@
 # carryon needs Go (see CONTRIBUTING.md for the versions) and make, nothing else. The race detector also needs a C
 # compiler; without one, `make check` tests without the detector.
 
-DEMO     = quickstart
+DEMO     = comparison
 ARGS     =
 RACE     = auto
 PAIRS    = 400
@@ -36,7 +36,7 @@ PURE = CGO_ENABLED=0; export CGO_ENABLED
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
-demo: need-go ## Run an example: DEMO=quickstart, ARGS=its arguments
+demo: need-go ## Run an example: DEMO=comparison, ARGS=its arguments
 	@if [ ! -f 'examples/$(DEMO)/main.go' ]; then \
 		echo 'There is no example "$(DEMO)". Try one of:' $$(cd examples && ls -d */main.go | cut -d / -f 1); exit 1; \
 	fi

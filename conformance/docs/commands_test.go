@@ -90,7 +90,7 @@ func cachedModules(t *testing.T) (dir string) {
 // The demo prints what it has recorded, which is what the README's picture shows.
 func TestTheDemoRuns(t *testing.T) {
 	t.Parallel()
-	recorded, err := os.ReadFile(filepath.Join(root, "examples", "quickstart", "testdata", "output.txt"))
+	recorded, err := os.ReadFile(filepath.Join(root, "examples", "comparison", "testdata", "output.txt"))
 	require.NoError(t, err)
 	out, err := shell(t.Context(), root, "make demo", "OPENAI_API_KEY=").Output()
 	require.NoError(t, err)
@@ -103,7 +103,7 @@ func TestAnUnknownDemoListsWhatThereIs(t *testing.T) {
 	for _, name := range []string{"nope", "internal", ""} {
 		out, err := shell(t.Context(), root, "make demo DEMO="+name).Output()
 		require.Error(t, err)
-		assert.Contains(t, string(out), `There is no example "`+name+`". Try one of: chat langchaingo-agent quickstart replicas`)
+		assert.Contains(t, string(out), `There is no example "`+name+`". Try one of: chat comparison langchaingo-agent quickstart replicas`)
 	}
 }
 

@@ -1,6 +1,6 @@
 // Command chat is an agent that you chat with in a terminal, with carryon:
 //
-//	go run ./examples/chat
+//	make demo DEMO=chat
 //
 // Its model is scripted and has the habits of real ones: it plans, announces the
 // next step and stops, starts work in the background, and pauses when it lacks

@@ -8,7 +8,6 @@ require (
 	github.com/anthropics/anthropic-sdk-go v1.84.0
 	github.com/carryon-go/carryon v0.0.0
 	github.com/openai/openai-go/v3 v3.95.0
-	github.com/sashabaranov/go-openai v1.43.0
 	github.com/stretchr/testify v1.12.1
 )
 

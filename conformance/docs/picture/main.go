@@ -1,4 +1,4 @@
-// The command picture draws docs/demo.svg, a terminal with the output of the quickstart. It runs the quickstart, so
+// The command picture draws docs/demo.svg, a terminal with the output of the comparison. It runs the comparison, so
 // that the picture shows a real run. With -screen, it draws docs/run.svg instead: what a terminal shows that was sent the
 // bytes of a file, which "make recording" has from an agent under carryon run.
 package main
@@ -33,9 +33,9 @@ func main() {
 	}
 }
 
-// draw runs the quickstart of the repository at root and writes its picture.
+// draw runs the comparison of the repository at root and writes its picture.
 func draw(root string) error {
-	run := exec.Command("go", "run", "./examples/quickstart") //nolint:noctx // a program that ends by itself
+	run := exec.Command("go", "run", "./examples/comparison") //nolint:noctx // a program that ends by itself
 	run.Dir = root
 	run.Env = append(run.Environ(), "OPENAI_API_KEY=")
 	run.Stderr = os.Stderr

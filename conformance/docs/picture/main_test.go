@@ -11,7 +11,7 @@ import (
 // The picture in the README shows what the demo prints today.
 func TestPictureIsOfTheDemo(t *testing.T) {
 	t.Parallel()
-	output, err := os.ReadFile("../../../examples/quickstart/testdata/output.txt")
+	output, err := os.ReadFile("../../../examples/comparison/testdata/output.txt")
 	require.NoError(t, err)
 	want, err := os.ReadFile("../../../docs/demo.svg")
 	require.NoError(t, err)

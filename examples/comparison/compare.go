@@ -60,7 +60,7 @@ func (s setup) run(ctx context.Context, carryOn bool, seen func(exchange)) (resu
 		worker.client = carryopenai.Wrap(client, middleware.New(todos))
 	}
 
-	ctx, outcomes := middleware.Capture(continuation.WithSession(ctx, "quickstart"))
+	ctx, outcomes := middleware.Capture(continuation.WithSession(ctx, "comparison"))
 	err := worker.work(ctx, s.task)
 	return result{
 		exchanges: recorder.exchanges,

@@ -14,7 +14,7 @@ import (
 )
 
 // asProgram in the environment makes the test binary run as the program.
-const asProgram = "QUICKSTART_AS_PROGRAM"
+const asProgram = "COMPARISON_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// program is the quickstart as a separate process.
+// program is the comparison as a separate process.
 type program struct {
 	*exec.Cmd
 
