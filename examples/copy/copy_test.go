@@ -80,7 +80,7 @@ func build(t *testing.T, sdk string) string {
 	if runtime.GOOS == "windows" {
 		binary += ".exe"
 	}
-	command := exec.CommandContext(t.Context(), "go", "build", "-o", binary, filepath.Join(sdk, "main.go"))
+	command := exec.CommandContext(t.Context(), "go", "build", "-C", sdk, "-o", binary, "main.go")
 	command.Env = append(os.Environ(), "CGO_ENABLED=0") // as the other modules that compile these SDKs
 	said, err := command.CombinedOutput()
 	require.NoError(t, err, string(said))

@@ -96,9 +96,22 @@ func (r *release) buildFor(ctx context.Context, p platform, dist string) error {
 	if err != nil {
 		return err
 	}
+	env, err := r.usersEnv(ctx)
+	if err != nil {
+		return err
+	}
+	notices, err := r.notices(ctx, p, env)
+	if err != nil {
+		return err
+	}
+	noticesPath := filepath.Join(r.work, noticesFile)
+	if err := os.WriteFile(noticesPath, []byte(notices), 0o644); err != nil { //nolint:gosec // others may read it
+		return err
+	}
 	files := []packed{
 		{p.program(), binary, 0o755},
 		{"LICENSE", filepath.Join(r.root, "LICENSE"), 0o644},
+		{noticesFile, noticesPath, 0o644},
 		{"carryon.service", filepath.Join(r.root, commandDir, "carryon.service"), 0o644},
 	}
 	return pack(filepath.Join(dist, p.archive(r.version)), files, time.Unix(seconds, 0).UTC())

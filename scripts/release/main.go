@@ -3,6 +3,7 @@
 //	go run . check -version v0.1.0           rehearse it: on a clone of the last commit, all that a tag would do
 //	go run . prepare -version v0.1.0         write the version into the working tree, and print the tags
 //	go run . build -version v0.1.0 -o dist   make archives, checksums, SBOMs and notes, from the tags
+//	go run . notices -o dist                 write the licences of the command and of what it contains
 //
 // The modules reach the go command from git, as they reach the module proxy after a release. So a rehearsal meets what
 // users of the tags would meet. It needs the network only for modules that are not in the module cache, and it builds no
@@ -33,7 +34,7 @@ func main() {
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) == 0 {
-		return errors.New("which of check, prepare and build?")
+		return errors.New("which of check, prepare, build and notices?")
 	}
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	version := flags.String("version", "", "the `version`, such as v0.1.0")
@@ -75,11 +76,14 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 			fmt.Fprintln(out, tag) //nolint:errcheck // the standard output
 		}
 		return err
-	case "build":
+	case "build", "notices":
 		if *dist == "" {
-			return errors.New("build needs -o")
+			return fmt.Errorf("%s needs -o", args[0])
+		}
+		if args[0] == "notices" {
+			return r.writeNotices(ctx, *dist)
 		}
 		return r.build(ctx, *dist)
 	}
-	return fmt.Errorf("there is no %q: check, prepare or build", args[0])
+	return fmt.Errorf("there is no %q: check, prepare, build or notices", args[0])
 }

@@ -48,9 +48,11 @@ func main() {
 }
 `,
 		"cmd/carryon/carryon.service": "[Service]\n",
-		"cmd/carryon/Dockerfile":      dockerfile("COPY carryon /usr/local/bin/carryon", "USER nonroot"),
+		"cmd/carryon/Dockerfile":      dockerfile("COPY carryon /usr/local/bin/carryon", licences, "USER nonroot"),
 	}
 }
+
+const licences = "COPY LICENSE THIRD_PARTY_NOTICES.txt /usr/share/doc/carryon/"
 
 func dockerfile(lines ...string) string {
 	return "FROM gcr.io/distroless/static\n" + strings.Join(lines, "\n") + "\nENTRYPOINT [\"/usr/local/bin/carryon\"]\n"
@@ -202,9 +204,10 @@ func TestWhatUsersWouldMeetIsFound(t *testing.T) {
 		"there is no unit":                 {changes: map[string]string{"cmd/carryon/carryon.service": ""}, want: "carryon.service"},
 		"the image copies what is missing": {changes: image("COPY carryon config /etc/", "USER nonroot"), want: "copies config, which is not in the build context"},
 		"the image starts something else":  {changes: image("COPY carryon /bin/carryon", "USER nonroot"), want: "is not what it copies"},
-		"the image runs as root":           {changes: image("COPY carryon /usr/local/bin/carryon"), want: "runs as root"},
+		"the image has no notices":         {changes: image("COPY carryon LICENSE /usr/local/bin/", "USER nonroot"), want: "has no THIRD_PARTY_NOTICES.txt"},
+		"the image runs as root":           {changes: image("COPY carryon /usr/local/bin/carryon", licences), want: "runs as root"},
 		"an instruction is none":           {changes: image("COPIES carryon /usr/local/bin/carryon"), want: "unknown instruction: COPIES"},
-		"an instruction is deprecated":     {changes: image("COPY carryon /usr/local/bin/carryon", "USER nonroot", "MAINTAINER us"), want: "MaintainerDeprecated"},
+		"an instruction is deprecated":     {changes: image("COPY carryon /usr/local/bin/carryon", licences, "USER nonroot", "MAINTAINER us"), want: "MaintainerDeprecated"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -250,9 +253,10 @@ func TestAVersionIsReleasedOnce(t *testing.T) {
 func TestWrongUseIsExplained(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
-		"which of check, prepare and build?": nil,
-		`there is no "publish"`:              {"publish"},
-		"build needs -o":                     {"build"},
+		"which of check, prepare, build and notices?": nil,
+		`there is no "publish"`:                       {"publish"},
+		"build needs -o":                              {"build"},
+		"notices needs -o":                            {"notices"},
 	} {
 		require.ErrorContains(t, run(t.Context(), args, t.Output()), want)
 	}

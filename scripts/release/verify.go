@@ -66,6 +66,9 @@ func (r *release) verifyArchive(ctx context.Context, p platform, dist string) er
 	if err := r.verifyBuild(p, info); err != nil {
 		return err
 	}
+	if err := r.verifyNotices(string(files[noticesFile]), info); err != nil {
+		return err
+	}
 	if err := verifySBOM(filepath.Join(dist, p.sbom(r.version)), info); err != nil {
 		return err
 	}
