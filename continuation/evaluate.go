@@ -33,8 +33,12 @@ type Input struct {
 	ShortMessage bool
 
 	// MayAsk says that, without a list, the model may be asked whether anything is
-	// still open, because the program wants that and the user turn has called tools.
+	// still open: the user turn has called tools. In [ApprovalYOLO] it is asked if the
+	// turn has not come to an end of its own: it is blank, breaks off, announces a step,
+	// or asks a question that nobody is there to answer.
 	MayAsk bool
+	// AskAlways says that the model is asked after any such turn, in every mode.
+	AskAlways bool
 
 	Now    time.Time     // current time, for claims, the interval and the age of tasks
 	Waited time.Duration // how long the call has already waited for the interval
@@ -79,7 +83,8 @@ type Evaluation struct {
 	Conditions Conditions    // the result of each condition
 	List       List          // counts of the todo list, or why there is none
 	Limit      int           // the limit that was reached, if Reason.Exhausted() is true
-	Awaited    int           // with ReasonBackground, the number of unfinished tasks
+	LimitRule  string        // the rule that made Limit, in words; "" if the limit is the one in Input.Limits
+	Awaited    int           // with ReasonBackground, the number of unfinished tasks; 0 if only the turn says so
 	State      State         // Input.State, updated for changes of the list
 }
 
@@ -167,7 +172,8 @@ const (
 //   - asks_nothing: [ReasonAsksUser]
 //   - list_touched: [ReasonListUntouched]
 //   - own_work: [ReasonOthersWork]
-//   - no_background: [ReasonBackground]
+//   - no_background: [ReasonBackground]; also if the turn itself says that it waits for work of
+//     the agent's own
 //   - not_active: [ReasonActive]
 //   - attempts_left: [ReasonMaxAttempts]
 //   - progress_left: [ReasonWithoutProgress]
@@ -272,9 +278,10 @@ func (ev *Evaluation) judgeSession(in *Input) bool {
 	ev.List = listOf(&list)
 	ev.List.Origin = in.Origin
 	watermarks, used := todolist.Watermarks(in.State.Watermarks).Observe(&list, todolist.Used{
-		Attempts: in.State.Attempts, Continuations: in.State.Continuations,
+		Attempts: in.State.Attempts, Continuations: in.State.Continuations, Repeats: in.State.Repeats,
 	})
-	ev.State.Watermarks, ev.State.Attempts, ev.State.Continuations = Watermarks(watermarks), used.Attempts, used.Continuations
+	ev.State.Watermarks = Watermarks(watermarks)
+	ev.State.Attempts, ev.State.Continuations, ev.State.Repeats = used.Attempts, used.Continuations, used.Repeats
 	ev.Attempt = ev.State.Attempts + 1
 	ev.Todo = list.Next
 	ev.remember(in)
@@ -285,7 +292,7 @@ func (ev *Evaluation) judgeSession(in *Input) bool {
 // after a pause, and once, until it has called a tool.
 func (ev *Evaluation) judgeWithoutList(in *Input) bool {
 	reason := reasonWithoutList(in.TodosErr)
-	if reason == ReasonNoList && in.MayAsk && !in.Turn.Rejected {
+	if reason == ReasonNoList && in.MayAsk && !in.Turn.Rejected && (in.AskAlways || in.isUnfinished() || in.Turn.NothingOpen) {
 		switch {
 		case in.Turn.NothingOpen:
 			reason = ReasonNothingOpen
@@ -308,13 +315,20 @@ func (ev *Evaluation) judgeWork(in *Input) bool {
 		ev.judgeInterval(in)
 }
 
+// isUnfinished reports whether nobody is there, and the turn has not come to an end of its
+// own.
+func (in *Input) isUnfinished() bool {
+	return in.Settings.ApprovalMode == ApprovalYOLO && (in.Turn.End.stalls() || in.Turn.End == EndAsks)
+}
+
 // judgeHandback asks whose turn it is: whether the model has handed it back to the
-// user. A rejected pause is answered all the same. Where there is no list, a question of
-// the model's is the user's in every mode.
+// user. A rejected pause is answered all the same. A turn that shows that the model has
+// stalled is continued whatever the age of the list: nobody answers another question
+// with nothing, or with half a sentence.
 func (ev *Evaluation) judgeHandback(in *Input) bool {
 	mode, asksUser := in.Settings.ApprovalMode, in.Turn.End == EndAsks && !in.Turn.Rejected
-	untouched := in.Origin.Written == todo.WrittenEarlier && !ev.State.Touched && !in.ShortMessage
-	return ev.check(conditionAsksNothing, !asksUser || !ev.Asks && !in.Handback.Questions.waits(mode), ReasonAsksUser) &&
+	untouched := in.Origin.Written == todo.WrittenEarlier && !ev.State.Touched && !in.ShortMessage && (in.Turn.Rejected || !in.Turn.End.stalls())
+	return ev.check(conditionAsksNothing, !asksUser || !in.Handback.Questions.waits(mode), ReasonAsksUser) &&
 		ev.check(conditionListTouched, ev.Asks || !untouched || !in.Handback.Untouched.waits(mode), ReasonListUntouched) &&
 		ev.check(conditionOwnWork, ev.Asks || ev.List.Active > ev.List.Others, ReasonOthersWork)
 }
@@ -329,29 +343,51 @@ func (ev *Evaluation) remember(in *Input) {
 }
 
 func (ev *Evaluation) judgeBudgets(in *Input) bool {
-	return ev.checkLimit(conditionAttemptsLeft, ev.State.Attempts, ev.attempts(in), ReasonMaxAttempts) &&
-		ev.checkLimit(conditionProgressLeft, ev.State.Continuations, in.Limits.MaxWithoutProgress, ReasonWithoutProgress) &&
+	limit, rule := ev.attempts(in)
+	if !ev.checkLimit(conditionAttemptsLeft, ev.State.Attempts, limit, ReasonMaxAttempts) {
+		ev.LimitRule = rule
+		return false
+	}
+	return ev.checkLimit(conditionProgressLeft, ev.State.Continuations, in.Limits.MaxWithoutProgress, ReasonWithoutProgress) &&
 		ev.checkLimit(conditionTokensLeft, in.State.Tokens, in.Limits.TokenBudget, ReasonTokenBudget)
 }
 
-// attempts returns the limit of attempts in a row. If the list has changed, it clears
-// the mark that the list is stale.
-func (ev *Evaluation) attempts(in *Input) int {
-	limit := in.Limits.MaxAttempts
+// The rules that allow fewer attempts than Limits.MaxAttempts, in words.
+const (
+	ruleReport = "a report gets one attempt in standard mode"
+	ruleStale  = "the list has not changed since the last user turn that ended exhausted, paused or cancelled, so it gets one attempt"
+	ruleRepeat = "the model gave the same answer again after it had been told so"
+)
+
+// attempts returns the limit of attempts in a row, and the rule that made it, "" for the
+// limit of the program. If the list has changed, it clears the mark that the list is stale.
+func (ev *Evaluation) attempts(in *Input) (limit int, rule string) {
+	if ev.State.Repeats > maxRepeats {
+		return ev.State.Attempts, ruleRepeat
+	}
+	limit = in.Limits.MaxAttempts
 	if ev.Asks {
-		return limit
+		return limit, ""
 	}
 	if in.isUnclear() {
-		limit = 1
+		limit, rule = lower(limit, rule, ruleReport)
 	}
 	switch ev.State.Stale {
 	case 0:
 	case todolist.Digest(in.Todos):
-		limit = 1
+		limit, rule = lower(limit, rule, ruleStale)
 	default:
 		ev.State.Stale = 0
 	}
-	return limit
+	return limit, rule
+}
+
+// lower returns a limit of one attempt that rule has made, unless the limit is that low.
+func lower(limit int, made, rule string) (int, string) {
+	if limit == 1 {
+		return limit, made
+	}
+	return 1, rule
 }
 
 // isUnclear reports whether a person is there, but the turn neither asks them anything
@@ -384,11 +420,23 @@ func (ev *Evaluation) judgeInterval(in *Input) bool {
 }
 
 func (ev *Evaluation) judgeBackground(in *Input) bool {
-	if ev.check(conditionNoBackground, !in.busy(), ReasonBackground) {
+	busy := in.busy()
+	if ev.check(conditionNoBackground, !busy && !in.saysItWaits(), ReasonBackground) {
 		return true
 	}
-	ev.Awaited = in.Background.Unfinished
+	if busy {
+		ev.Awaited = in.Background.Unfinished
+	}
 	return false
+}
+
+// saysItWaits reports whether the turn is left alone because its text says that the
+// agent's own work still runs. Where nobody is there, such a wait ends by itself.
+func (in *Input) saysItWaits() bool {
+	if in.Turn.End != EndWaits || in.Turn.Rejected {
+		return false
+	}
+	return in.Settings.ApprovalMode != ApprovalYOLO || !in.State.Waiting.IsOver(in.Now, in.Limits.MaxTaskAge)
 }
 
 // busy reports whether background tasks keep the session from being continued.

@@ -55,17 +55,21 @@ func violations() []violation {
 		{continuation.ConditionActiveTodos, continuation.ReasonNoList, func(i *in) { i.TodosErr = todo.ErrNoList }},
 		{continuation.ConditionActiveTodos, continuation.ReasonEmptyList, func(i *in) { i.Todos = nil }},
 		{continuation.ConditionAsksNothing, continuation.ReasonAsksUser, func(i *in) { i.Turn.End = continuation.EndAsks }},
-		{continuation.ConditionListTouched, continuation.ReasonListUntouched, func(i *in) { i.Origin.Written = todo.WrittenEarlier }},
+		{continuation.ConditionListTouched, continuation.ReasonListUntouched, func(i *in) {
+			i.Origin.Written, i.Turn.End = todo.WrittenEarlier, continuation.EndUnclear
+		}},
 		{continuation.ConditionOwnWork, continuation.ReasonOthersWork, func(i *in) {
 			i.Todos, i.Others = []todo.Todo{pending("theirs")}, []int{0}
 		}},
 		{continuation.ConditionNoBackground, continuation.ReasonBackground, func(i *in) {
 			i.Background = continuation.Background{Unfinished: 1, Oldest: noon}
 		}},
+		{continuation.ConditionNoBackground, continuation.ReasonBackground, func(i *in) { i.Turn.End = continuation.EndWaits }},
 		{continuation.ConditionNotActive, continuation.ReasonActive, func(i *in) {
 			i.State.Claim = continuation.Claim{Token: 1, Since: noon}
 		}},
 		{continuation.ConditionAttemptsLeft, continuation.ReasonMaxAttempts, func(i *in) { i.State.Attempts = 4 }},
+		{continuation.ConditionAttemptsLeft, continuation.ReasonMaxAttempts, func(i *in) { i.State.Repeats = 2 }},
 		{continuation.ConditionProgressLeft, continuation.ReasonWithoutProgress, func(i *in) { i.State.Continuations = 10 }},
 		{continuation.ConditionTokensLeft, continuation.ReasonTokenBudget, func(i *in) { i.State.Tokens = 1000 }},
 		{continuation.ConditionSuitableTodo, continuation.ReasonNoSuitableTodo, func(i *in) { i.Todos = []todo.Todo{pending(" \n")} }},
@@ -187,7 +191,7 @@ func TestEvaluateRejectedPause(t *testing.T) {
 		in.Turn.Rejected = true
 		v.cause(&in)
 		want, conditions := v.reason, marksNotMet(v.condition)
-		if slices.Contains(exempt, v.reason) {
+		if slices.Contains(exempt, v.reason) || in.Turn.End == continuation.EndWaits {
 			want, conditions = continuation.ReasonSatisfied, marks(continuation.ConditionIntervalElapsed)
 		}
 		ev := continuation.Evaluate(in)
@@ -430,10 +434,12 @@ func requireSound(t *testing.T, in continuation.Input, ev continuation.Evaluatio
 	if limit := in.Limits.MaxAttempts; ev.Continue && limit != continuation.Off {
 		require.LessOrEqualf(t, ev.Attempt, limit, format, in, ev)
 	}
+	require.LessOrEqualf(t, ev.State.Repeats, in.State.Repeats, format, in, ev)
 	require.LessOrEqualf(t, ev.State.Attempts, in.State.Attempts, format, in, ev)
 	require.LessOrEqualf(t, ev.State.Continuations, in.State.Continuations, format, in, ev)
 	changed := ev.State
 	changed.Attempts, changed.Continuations = in.State.Attempts, in.State.Continuations
+	changed.Repeats = in.State.Repeats
 	changed.Watermarks, changed.Stale = in.State.Watermarks, in.State.Stale
 	changed.Touched = in.State.Touched || changed.Touched && in.Origin.Written != todo.WrittenNow
 	require.Equalf(t, in.State, changed, "only the progress of the list is noted: %+v\n%+v", in, ev)

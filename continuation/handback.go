@@ -13,8 +13,9 @@ type Handback struct {
 	Questions HandbackRule
 	// Untouched applies if the model has not written the todo list in this user turn,
 	// for example because it answered an unrelated question. It does not apply if the
-	// user's message is short and is no question, such as "continue", or if the source
-	// of the list does not know who writes it.
+	// user's message is short and is no question, such as "continue", if the turn is
+	// blank, breaks off or announces a step, or if the source of the list does not know
+	// who writes it.
 	Untouched HandbackRule
 }
 
@@ -77,3 +78,7 @@ const (
 	EndAsks                     // the model asks the user something, or waits for the user
 	EndWaits                    // the text says that the agent's own work still runs: a build, a job, agents
 )
+
+// stalls reports whether the end shows that the model has stopped although it could have
+// gone on.
+func (e TurnEnd) stalls() bool { return e == EndNone || e == EndAnnounces }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/todolist"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -36,7 +37,7 @@ func TestTheModeOrARuleSaysWhoseTurnItIs(t *testing.T) {
 
 		in = satisfied(t)
 		in.Settings.ApprovalMode, in.Handback.Untouched = c.mode, c.rule
-		in.Origin.Written = todo.WrittenEarlier
+		in.Origin.Written, in.Turn.End, in.State.Attempts = todo.WrittenEarlier, continuation.EndUnclear, 0
 		want = continuation.ReasonSatisfied
 		if c.waits {
 			want = continuation.ReasonListUntouched
@@ -58,10 +59,13 @@ func TestAListIsLiveIfItWasWrittenOrTheUserSaysGoOn(t *testing.T) {
 		"a source that does not know":     {func(in *continuation.Input) { in.Origin.Written = todo.WrittenUnknown }, continuation.ReasonSatisfied},
 		"a question comes before it":      {func(in *continuation.Input) { in.Turn.End = continuation.EndAsks }, continuation.ReasonAsksUser},
 		"a rejected pause is answered":    {func(in *continuation.Input) { in.Turn.Rejected, in.Turn.End = true, continuation.EndAsks }, continuation.ReasonListUntouched},
+		"a blank turn":                    {func(in *continuation.Input) { in.Turn.End = continuation.EndNone }, continuation.ReasonSatisfied},
+		"a step is announced":             {func(in *continuation.Input) { in.Turn.End = continuation.EndAnnounces }, continuation.ReasonSatisfied},
+		"a rejected pause, no text":       {func(in *continuation.Input) { in.Turn.Rejected, in.Turn.End = true, continuation.EndNone }, continuation.ReasonListUntouched},
 		"a finished list comes before it": {func(in *continuation.Input) { in.Todos = []todo.Todo{completed("a")} }, continuation.ReasonNoActiveTodos},
 	} {
 		in := satisfied(t)
-		in.Origin.Written = todo.WrittenEarlier
+		in.Origin.Written, in.Turn.End, in.State.Attempts = todo.WrittenEarlier, continuation.EndUnclear, 0
 		c.change(&in)
 		assert.Equal(t, c.want, continuation.Evaluate(in).Reason, name)
 	}
@@ -88,6 +92,85 @@ func TestAnUnclearEndHasOneAttemptWhereAPersonIsThere(t *testing.T) {
 		in.Limits = withDefaults(t, continuation.Limits{MaxAttempts: c.limit})
 		in.Settings.ApprovalMode, in.Turn.End, in.State.Attempts = c.mode, c.end, c.used
 		assert.Equal(t, c.want, continuation.Evaluate(in).Reason, name)
+	}
+}
+
+// A turn that says that its own work still runs is left alone. Where nobody is there, such
+// a wait ends by itself, after a while or after some turns.
+func TestAStatedWaitIsBounded(t *testing.T) {
+	t.Parallel()
+	late := continuation.DefaultLimits().MaxTaskAge
+	for name, c := range map[string]struct {
+		mode    continuation.ApprovalMode
+		waiting continuation.Waiting
+		change  func(*continuation.Input)
+		want    continuation.Reason
+	}{
+		"standard":                 {mode: continuation.ApprovalDefault, want: continuation.ReasonBackground},
+		"standard, for long":       {mode: continuation.ApprovalDefault, waiting: continuation.Waiting{Since: noon.Add(-late), Turns: 20}, want: continuation.ReasonBackground},
+		"yolo":                     {mode: continuation.ApprovalYOLO, want: continuation.ReasonBackground},
+		"yolo, the seventh turn":   {mode: continuation.ApprovalYOLO, waiting: continuation.Waiting{Since: noon, Turns: 7}, want: continuation.ReasonBackground},
+		"yolo, the eighth turn":    {mode: continuation.ApprovalYOLO, waiting: continuation.Waiting{Since: noon, Turns: 8}, want: continuation.ReasonSatisfied},
+		"yolo, for long":           {mode: continuation.ApprovalYOLO, waiting: continuation.Waiting{Since: noon.Add(-late), Turns: 1}, want: continuation.ReasonSatisfied},
+		"yolo, for long, no limit": {mode: continuation.ApprovalYOLO, waiting: continuation.Waiting{Since: noon.Add(-late), Turns: 1}, change: func(in *continuation.Input) { in.Limits.MaxTaskAge = continuation.Off }, want: continuation.ReasonBackground},
+		"a rejected pause":         {mode: continuation.ApprovalDefault, change: func(in *continuation.Input) { in.Turn.Rejected = true }, want: continuation.ReasonSatisfied},
+		"set apart from the mode":  {mode: continuation.ApprovalDefault, change: func(in *continuation.Input) { in.Handback.Questions = continuation.GoOn }, want: continuation.ReasonBackground},
+	} {
+		in := satisfied(t)
+		in.Settings.ApprovalMode, in.Turn.End, in.State.Waiting = c.mode, continuation.EndWaits, c.waiting
+		if c.change != nil {
+			c.change(&in)
+		}
+		ev := continuation.Evaluate(in)
+		assert.Equal(t, c.want, ev.Reason, name)
+		assert.Zero(t, ev.Awaited, name)
+	}
+}
+
+// An outcome says which rule made the limit.
+func TestALimitHasARule(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*continuation.Input)
+		limit  int
+		rule   string
+	}{
+		"of the program": {func(in *continuation.Input) { in.State.Attempts = 4 }, 4, ""},
+		"of the program, as low": {func(in *continuation.Input) {
+			in.Limits.MaxAttempts, in.Turn.End = 1, continuation.EndUnclear
+		}, 1, ""},
+		"of a report": {func(in *continuation.Input) { in.Turn.End = continuation.EndUnclear }, 1, "a report gets one attempt in standard mode"},
+		"of a stale list": {
+			func(in *continuation.Input) { in.State.Stale = todolist.Digest(in.Todos) }, 1,
+			"the list has not changed since the last user turn that ended exhausted, paused or cancelled, so it gets one attempt",
+		},
+		"of a repeated answer": {
+			func(in *continuation.Input) { in.State.Repeats, in.State.Attempts = 2, 2 }, 2,
+			"the model gave the same answer again after it had been told so",
+		},
+	} {
+		in := satisfied(t)
+		c.change(&in)
+		ev := continuation.Evaluate(in)
+		assert.Equal(t, continuation.ReasonMaxAttempts, ev.Reason, name)
+		assert.Equal(t, c.limit, ev.Limit, name)
+		assert.Equal(t, c.rule, ev.LimitRule, name)
+	}
+}
+
+// An answer that came twice gets one more try, in every mode, and all of them again after progress.
+func TestARepeatedAnswerGetsOneMoreTry(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []continuation.ApprovalMode{continuation.ApprovalDefault, continuation.ApprovalYOLO} {
+		in := satisfied(t)
+		in.Settings.ApprovalMode, in.State.Repeats = mode, 1
+		assert.Equal(t, continuation.ReasonSatisfied, continuation.Evaluate(in).Reason)
+		in.State.Repeats = 2
+		assert.Equal(t, continuation.ReasonMaxAttempts, continuation.Evaluate(in).Reason)
+		in.Todos = append(in.Todos, completed("b"))
+		ev := continuation.Evaluate(in)
+		assert.Equal(t, continuation.ReasonSatisfied, ev.Reason)
+		assert.Zero(t, ev.State.Repeats)
 	}
 }
 

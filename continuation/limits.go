@@ -20,7 +20,8 @@ type Limits struct {
 	//
 	// A continuation that fails before the caller sees any of it uses no attempt.
 	//
-	// In two cases there is only one attempt: until the list makes progress, if in
+	// A model that gives the same answer twice gets one more attempt, not all of them. In
+	// two cases there is only one: until the list makes progress, if in
 	// [ApprovalDefault] a turn neither asks anything nor shows that the model has
 	// stalled; and until the list changes, if the user turn before ended paused,
 	// cancelled or out of budget.

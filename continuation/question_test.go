@@ -15,7 +15,7 @@ import (
 func mayAsk(tb testing.TB) continuation.Input {
 	tb.Helper()
 	in := satisfied(tb)
-	in.Todos, in.TodosErr, in.MayAsk = nil, todo.ErrNoList, true
+	in.Todos, in.TodosErr, in.MayAsk, in.AskAlways = nil, todo.ErrNoList, true, true
 	in.State.Watermarks = continuation.Watermarks{}
 	return in
 }
@@ -41,8 +41,9 @@ func TestEvaluateQuestion(t *testing.T) {
 		"asked, nothing is open":      {func(i *in) { i.State.Asked, i.Turn.NothingOpen = true, true }, continuation.ReasonNothingOpen},
 		"asked, and another answer":   {func(i *in) { i.State.Asked = true }, continuation.ReasonAsked},
 		"the model asks":              {func(i *in) { i.Turn.End = continuation.EndAsks }, continuation.ReasonAsksUser},
-		"it asks, and nobody answers": {func(i *in) { i.Turn.End, i.Settings.ApprovalMode = continuation.EndAsks, continuation.ApprovalYOLO }, continuation.ReasonAsksUser},
-		"it asks, and never waits":    {func(i *in) { i.Turn.End, i.Handback.Questions = continuation.EndAsks, continuation.GoOn }, continuation.ReasonAsksUser},
+		"it asks, and nobody answers": {func(i *in) { i.Turn.End, i.Settings.ApprovalMode = continuation.EndAsks, continuation.ApprovalYOLO }, continuation.ReasonAsk},
+		"it asks, and never waits":    {func(i *in) { i.Turn.End, i.Handback.Questions = continuation.EndAsks, continuation.GoOn }, continuation.ReasonAsk},
+		"it waits":                    {func(i *in) { i.Turn.End, i.Settings.ApprovalMode = continuation.EndWaits, continuation.ApprovalYOLO }, continuation.ReasonBackground},
 		"it has called tools":         {func(i *in) { i.Turn.ToolCalls = true }, continuation.ReasonToolCalls},
 		"its pause was rejected":      {func(i *in) { i.Turn.Rejected = true }, continuation.ReasonNoList},
 		"it was cut off":              {func(i *in) { i.Turn.Finish = "length" }, continuation.ReasonNotEnded},
@@ -68,5 +69,31 @@ func TestEvaluateQuestion(t *testing.T) {
 				assert.Equal(t, marks(continuation.ConditionIntervalElapsed), ev.Conditions)
 			}
 		})
+	}
+}
+
+// Where nobody is there, the model is asked after a turn that shows that it has stalled, or that only asks, though the
+// program wants no full question. Where a person is there, it is not.
+func TestEvaluateQuestionByMode(t *testing.T) {
+	t.Parallel()
+	for end, want := range map[continuation.TurnEnd]continuation.Reason{
+		continuation.EndNone:      continuation.ReasonAsk,
+		continuation.EndAnnounces: continuation.ReasonAsk,
+		continuation.EndAsks:      continuation.ReasonAsk,
+		continuation.EndUnclear:   continuation.ReasonNoList,
+		continuation.EndWaits:     continuation.ReasonNoList,
+	} {
+		in := mayAsk(t)
+		in.AskAlways, in.Turn.End = false, end
+		assert.Equal(t, continuation.ReasonNoList, continuation.Evaluate(in).Reason, "standard: %v", end)
+		in.Settings.ApprovalMode = continuation.ApprovalYOLO
+		assert.Equal(t, want, continuation.Evaluate(in).Reason, "yolo: %v", end)
+		in.State.Asked = true
+		if want == continuation.ReasonAsk {
+			want = continuation.ReasonAsked
+		}
+		assert.Equal(t, want, continuation.Evaluate(in).Reason, "yolo, asked: %v", end)
+		in.Turn.NothingOpen = true
+		assert.Equal(t, continuation.ReasonNothingOpen, continuation.Evaluate(in).Reason)
 	}
 }

@@ -15,12 +15,14 @@ type State struct {
 	Previous   uint64 `json:"previous,omitzero"`    // hash of the message before Message, in the last request that ended with Message
 	Answered   bool   `json:"answered,omitzero"`    // a request had an answer after Message
 
-	Claim  Claim `json:"claim,omitzero"`  // set while a call of the session is being continued
-	Paused Pause `json:"paused,omitzero"` // set while the session is paused
+	Claim   Claim   `json:"claim,omitzero"`   // set while a call of the session is being continued
+	Paused  Pause   `json:"paused,omitzero"`  // set while the session is paused
+	Waiting Waiting `json:"waiting,omitzero"` // for work of the agent's own, in this user turn
 
 	Attempts      int `json:"attempts,omitzero"`      // continuations in a row without progress
 	Continuations int `json:"continuations,omitzero"` // continuations in this user turn since the list last made progress
 	Tokens        int `json:"tokens,omitzero"`        // tokens that all continuations of this user turn used
+	Repeats       int `json:"repeats,omitzero"`       // continuations in a row that gave the answer before them again
 
 	LastPrompt time.Time    `json:"last_prompt,omitzero"` // when the last prompt was sent
 	LastResult PromptResult `json:"last_result,omitzero"` // result of the last continuation
@@ -59,6 +61,25 @@ type Pause struct {
 // IsSet reports whether the session is paused.
 func (p Pause) IsSet() bool { return !p.Since.IsZero() }
 
+// Waiting counts the turns of a user turn that were left alone because work that the
+// agent has begun still runs.
+type Waiting struct {
+	Since time.Time `json:"since,omitzero"` // when the first of them ended; zero: there is none
+	Turns int       `json:"turns,omitzero"`
+}
+
+// maxWaits is how many turns of a user turn may end in a wait for work whose age nobody
+// knows. Whoever watches an agent that says eight times in a row that it waits, without
+// a word to it, is not there.
+const maxWaits = 8
+
+// IsOver reports whether the session waits no longer for work whose age nobody knows:
+// it has waited for as long as maxAge, or at the end of eight turns. What never reports,
+// or only a text claims, must not stop a session for ever.
+func (w Waiting) IsOver(now time.Time, maxAge time.Duration) bool {
+	return w.Turns >= maxWaits || w.Turns > 0 && maxAge != Off && now.Sub(w.Since) >= maxAge
+}
+
 // Claim marks a session as being continued by one call, so that no other call continues
 // it at the same time. The zero value means no claim. A claim ends when the continuation
 // ends, when a new user turn begins, and after [Limits].ClaimLife. No other call can
@@ -82,6 +103,10 @@ type Watermarks struct {
 	Completed int  `json:"completed,omitzero"` // highest number of completed todos so far
 	Active    int  `json:"active,omitzero"`    // lowest number of active todos so far
 }
+
+// maxRepeats is how many continuations in a row may give the answer before them again. A
+// model that is told so once mostly goes on; one that repeats itself after that does not.
+const maxRepeats = 1
 
 // PromptResult is the result of a continuation: one of the constants, or the HTTP status
 // with which it failed. The next prompt tells the model.

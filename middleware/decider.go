@@ -72,10 +72,16 @@ func (d *decider) canSend() bool {
 	return d.env.mw.options.gate == nil && !d.env.session.rules.DryRun && !d.env.mw.drain.hasBegun() && d.retryDelay() <= 0 && d.env.timeouts.hasTimeFor(0)
 }
 
+// ruleShortLoop is the rule behind [adapter.Request].ShortLoop, in words.
+const ruleShortLoop = "an agent whose executor counts iterations gets one continuation in a row, unless the program sets MaxAttempts"
+
 // conclude reports an evaluation, and keeps it as the last one if another may follow.
 func (d *decider) conclude(ev *continuation.Evaluation) {
 	if d.last != nil || d.goesOnAfter(ev) {
 		d.keep(ev)
+	}
+	if ev.Reason == continuation.ReasonMaxAttempts && ev.LimitRule == "" && d.env.hasShortLoop() {
+		ev.LimitRule = ruleShortLoop
 	}
 	var cause error
 	if ev.Reason == continuation.ReasonGate || ev.Reason == continuation.ReasonStore || ev.Reason == continuation.ReasonStoreSkipped {
@@ -138,6 +144,9 @@ const (
 // the last continuation by it.
 func (d *decider) afterList(s continuation.State, ev *continuation.Evaluation) continuation.State {
 	d.effect = session.Effect{}
+	if ev.Reason == continuation.ReasonBackground {
+		s = session.Wait(s, d.env.mw.options.clock.Now())
+	}
 	if ev.Conditions.Of(listCondition) == continuation.NotLookedAt || d.list.err != nil {
 		return s
 	}
@@ -494,6 +503,7 @@ func (d *decider) judged() {
 // matters only if there is work on the list, or the model may be asked.
 func (d *decider) putList(in *continuation.Input) {
 	d.list.putInto(in)
+	in.AskAlways = d.env.mw.options.closingQuestion
 	in.MayAsk = d.mayAsk()
 	hasWork := slices.ContainsFunc(in.Todos, func(t todo.Todo) bool { return t.Status.Active() })
 	if t := &in.Turn; (hasWork || in.MayAsk) && !t.BrokeOff && !t.ToolCalls && !t.TooLong {
@@ -502,11 +512,12 @@ func (d *decider) putList(in *continuation.Input) {
 }
 
 // mayAsk reports whether the model may be asked whether anything is open, now that the
-// list was read: the program wants it, there is no list, and the user turn has called
-// tools.
+// list was read: there is no list, and the user turn has called tools. It asks nothing of
+// the history where the mode and the program rule the question out.
 func (d *decider) mayAsk() bool {
 	request := &d.env.request
-	if !d.env.mw.options.closingQuestion || !errors.Is(d.list.err, todo.ErrNoList) || request.history == nil || !request.offersTools() {
+	wanted := d.env.mw.options.closingQuestion || d.env.session.settings().ApprovalMode == continuation.ApprovalYOLO
+	if !wanted || !errors.Is(d.list.err, todo.ErrNoList) || request.history == nil || !request.offersTools() {
 		return false
 	}
 	for entry := range request.history {

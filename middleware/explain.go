@@ -66,6 +66,7 @@ func (c *Call) explain(r *adapter.Request) {
 	e.request(c.env.session.name(), r)
 	stopped := c.turn // as it would be if the model stopped now
 	stopped.reader.finish = "stop"
+	stopped.reader.textEndKnown, stopped.reader.textEnd = true, continuation.EndUnclear
 	d := decider{env: &c.env, turn: &stopped, list: &noList}
 	ev := d.preview()
 	e.list(&ev, d.list)
@@ -152,7 +153,7 @@ func (e *explanation) decision(ev *continuation.Evaluation) {
 	case ev.Reason == continuation.ReasonTooSoon:
 		e.line("decision", now+"carry on with %q after %v", ev.Todo.Content, wait)
 	default:
-		o := Outcome{Reason: ev.Reason, List: ev.List, Limit: ev.Limit, Awaited: ev.Awaited}
+		o := Outcome{Reason: ev.Reason, List: ev.List, Limit: ev.Limit, Rule: ev.LimitRule, Awaited: ev.Awaited}
 		e.line("decision", now+"do nothing: %s", o.Explanation())
 	}
 }

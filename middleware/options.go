@@ -201,13 +201,14 @@ func WithGate(gate func(context.Context, NextTurn) error) Option {
 // WithClosingQuestion is for agents that keep no todo list. When a user turn that has
 // called tools ends in text and there is no list, carryon asks the model once whether
 // anything of the user's request is still open. That costs such agents one request per
-// user turn.
+// user turn. Without the option carryon asks in [continuation.ApprovalYOLO] only, and only
+// after a turn that is blank, breaks off, announces a step or asks the user something.
 //
 // The question is a continuation like any other: limits, pauses and all other rules
 // apply, and the model's reply is joined to its answer. A reply that only says that
 // nothing is open is not shown; the caller gets the first turn unchanged. carryon does
-// not ask if the model has asked the user something, and does not ask again until the
-// model has called a tool.
+// not ask again until the model has called a tool, nor while the answer is the user's
+// to give; see [continuation.Handback].
 //
 // Experimental: the rules for asking may change.
 func WithClosingQuestion() Option {
@@ -256,7 +257,8 @@ func WithClock(clock Clock) Option {
 }
 
 // WithToollessCalls makes carryon continue calls that offer no tools, too. These calls
-// do not get todo_pause as a tool; the model pauses by printing the call as text.
+// do not get todo_pause as a tool; the model pauses by printing the call as text. It does
+// not apply to langchaingo, where a chain needs carrylangchain.WithPlainChains.
 func WithToollessCalls() Option {
 	return func(o *options) { o.toolless = true }
 }

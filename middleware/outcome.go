@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/jsonerror"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
@@ -28,6 +30,7 @@ type Outcome struct {
 	List     continuation.List   `json:"list,omitzero"`    // the todo list as last read, or zero
 	Finish   string              `json:"finish,omitzero"`  // with ReasonNotEnded, the provider's finish reason
 	Limit    int                 `json:"limit,omitzero"`   // the limit that was reached, if Reason.Exhausted() is true
+	Rule     string              `json:"rule,omitzero"`    // with Limit, the rule that made it, in words; "" for a limit of [continuation.Limits]
 	Awaited  int                 `json:"awaited,omitzero"` // with ReasonBackground, the number of unfinished tasks
 	Paused   *pause.Result       `json:"paused,omitzero"`  // set if the model paused
 	Worth    Worth               `json:"worth,omitzero"`   // what continuations achieved and cost
@@ -84,12 +87,9 @@ func (o Outcome) Explanation() string {
 		}
 		return "The model called a tool, so it is the program's turn"
 	case continuation.ReasonNotEnded:
-		if o.Finish == "" {
-			return reason + ": there was no finish reason"
-		}
-		return reason + ": the finish reason is " + strconv.Quote(o.Finish)
+		return reason + ": " + problemOfFinish(o.Finish)
 	case continuation.ReasonMaxAttempts, continuation.ReasonWithoutProgress, continuation.ReasonTokenBudget:
-		return reason + ": the limit is " + strconv.Itoa(o.Limit)
+		return reason + ": " + cmp.Or(o.Rule, "the limit is "+strconv.Itoa(o.Limit))
 	case continuation.ReasonNoList, continuation.ReasonListUnreadable, continuation.ReasonNoSession:
 		if o.List.Err == nil { // the outcome is not from a call
 			return reason
@@ -104,12 +104,26 @@ func (o Outcome) Explanation() string {
 	case continuation.ReasonOthersWork:
 		return reason + ": " + strconv.Itoa(o.List.Others) + " of " + o.List.String()
 	case continuation.ReasonBackground:
+		if o.Awaited == 0 {
+			return reason + ": the model says that it waits for work of its own"
+		}
 		return reason + ": " + strconv.Itoa(o.Awaited) + " awaited"
 	case continuation.ReasonEmptyList:
 		return reason + " (from " + o.List.Origin.String() + ")"
 	default:
 		return reason
 	}
+}
+
+// problemOfFinish says what is wrong with the finish reason of a turn that did not end well.
+func problemOfFinish(finish string) string {
+	switch {
+	case finish == "":
+		return "there was no finish reason"
+	case handback.IsPlainStop(finish):
+		return "more came after the finish reason " + strconv.Quote(finish)
+	}
+	return "the finish reason is " + strconv.Quote(finish)
 }
 
 // problemOf returns the detail that the text of a reason without a list leaves out.
@@ -128,7 +142,7 @@ func problemOf(err error) string {
 // decided records a decision on a turn, with its cause if that is not part of the
 // evaluation.
 func (o *Outcome) decided(ev *continuation.Evaluation, finish string, cause error) {
-	o.Reason, o.Limit, o.Finish, o.Awaited = ev.Reason, ev.Limit, "", ev.Awaited
+	o.Reason, o.Limit, o.Rule, o.Finish, o.Awaited = ev.Reason, ev.Limit, ev.LimitRule, "", ev.Awaited
 	switch ev.Reason { //nolint:exhaustive // the others have nothing of their own
 	case continuation.ReasonNotEnded:
 		o.Finish = finish

@@ -203,22 +203,29 @@ func afterCalls(n int) iter.Seq[adapter.Entry] {
 	}
 }
 
-// Where an agent keeps no list, the closing question finishes a good part of the work that stops too early, for a few requests.
+// Where an agent keeps no list, the question whether anything is open finishes a good part of the work that stops too early, for a
+// few requests: after turns that show that they stalled, or, if the program wants that, after each.
 func TestQuestionFinishesWorkInASimulation(t *testing.T) {
 	t.Parallel()
 	const sessions = 300
-	var without, with totals
+	nobody := middleware.WithApprovalMode(continuation.ApprovalYOLO)
+	var without, some, with totals
 	for seed := range uint64(sessions) {
-		for sum, options := range map[*totals][]middleware.Option{&without: nil, &with: {middleware.WithClosingQuestion()}} {
+		for sum, options := range map[*totals][]middleware.Option{
+			&without: nil, &some: {nobody}, &with: {nobody, middleware.WithClosingQuestion()},
+		} {
 			w := work{items: 4, stalls: 0.05, reports: 0.03, listless: true, rng: rand.New(rand.NewPCG(seed, 23))}
-			options = append(options, middleware.WithApprovalMode(continuation.ApprovalYOLO), middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off}))
+			options = append(options, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off}))
 			sum.add(w.finish(t, middleware.New(&w, options...), "s", false), w.calls)
 		}
 	}
 	t.Logf("without the question: %v", &without)
-	t.Logf("with the question:    %v; %.1f requests a session", &with, with.share(with.added))
+	t.Logf("after a stall:        %v; %.1f requests a session", &some, some.share(some.added))
+	t.Logf("after each user turn: %v; %.1f requests a session", &with, with.share(with.added))
 	assert.Less(t, without.share(without.finished), 0.5)
 	assert.GreaterOrEqual(t, with.share(with.finished), 0.8)
+	assert.GreaterOrEqual(t, some.share(some.finished), 0.6)
+	assert.Less(t, some.added, with.added/2)
 	assert.Zero(t, without.added)
 	assert.LessOrEqual(t, with.share(with.added), 3.0)
 }

@@ -308,6 +308,18 @@ func TestPlainChainsAreContinuedIfTheyWantIt(t *testing.T) {
 	assert.Equal(t, "Human: Write the parser.\nAI: Did one:\n\nDid two:", history["history"])
 }
 
+// An option of the middleware for calls without tools does not open chains: they need an option of the adapter.
+func TestPlainChainsAreLeftAloneBesideToollessCalls(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, turns(fakellm.Text("Did one:")), middleware.WithToollessCalls())
+	ctx, outcomes := middleware.Capture(s.ctx)
+	answer, err := chains.Run(ctx, chains.NewConversation(s.model, memory.NewConversationBuffer()), "Write the parser.")
+	require.NoError(t, err)
+	assert.Equal(t, "Did one:", answer)
+	assert.Len(t, s.requests(), 1)
+	assert.Equal(t, continuation.ReasonNoTools, outcomes.Last().Reason)
+}
+
 func TestCase30TheSessionIsThatOfCtx(t *testing.T) {
 	t.Parallel()
 	prompt := prompts.NewPromptTemplate("Write {{.it}}.", []string{"it"})

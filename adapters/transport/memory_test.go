@@ -100,7 +100,7 @@ func TestLongNamesOfSessionsAreNotKept(t *testing.T) { //nolint:paralleltest // 
 		response, err := rt.RoundTrip(wiretest.NewChatRequest(t, ctx, "http://model.test/v1", wiretest.ChatBody(false)))
 		require.NoError(t, err)
 		require.NoError(t, response.Body.Close())
-		assert.Equal(t, 4, asked, "each has a budget of its own")
+		assert.Equal(t, 3, asked, "each has a budget of its own")
 		assert.LessOrEqual(t, len(outcomes.Last().Session), 128)
 	}
 	ask(0)

@@ -125,6 +125,35 @@ func TestNothingIsOpen(t *testing.T) {
 	}
 }
 
+// Where nobody is there, a turn that shows that the model has stalled, and one that asks, is followed by the question, though
+// the program wants no full question.
+func TestQuestionAfterAStallWhereNobodyIsThere(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]string{"a step": "Next, the tests.", "a question": "Shall I write the tests?", "half a sentence": "Now I will add the second"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inEachProtocol(t, func(t *testing.T, path, body string) {
+				first := fakellm.Text(end)
+				nobody := func() *middleware.Middleware {
+					return middleware.New(todo.FromConversation(), wiretest.Unhurried, wiretest.Unattended)
+				}
+				server := fakellm.NewServer(t, first, fakellm.Text(prompt.NothingOpen))
+				ctx, outcomes := middleware.Capture(t.Context())
+				want := ask(t, t.Context(), fakellm.NewServer(t, first, refused()), nobody(), path, body)
+				assert.Equal(t, want, ask(t, ctx, server, nobody(), path, body))
+				assert.Equal(t, continuation.ReasonNothingOpen, outcomes.Last().Reason)
+
+				server = fakellm.NewServer(t, first, wiretest.Edit())
+				ctx, outcomes = middleware.Capture(t.Context())
+				ask(t, ctx, server, nobody(), path, body)
+				assert.Equal(t, continuation.ReasonToolCalls, outcomes.Last().Reason)
+				assert.Equal(t, 1, outcomes.Last().Worth.Reopened)
+				assert.Len(t, server.Requests(), 2)
+			})
+		})
+	}
+}
+
 // A sum of usage leaves a question out that found nothing open, because the answer stays as it came. The outcome has its cost.
 func TestNothingIsOpenInASum(t *testing.T) {
 	t.Parallel()
@@ -237,8 +266,9 @@ func TestQuestionIsNotAsked(t *testing.T) {
 		change func(body string) string
 		reason continuation.Reason
 	}{
-		"not wanted":         {fakellm.Text(report), middleware.New(todo.FromConversation()), nil, continuation.ReasonNoList},
-		"the model asks":     {fakellm.Text("Shall I use Go or C?"), middleware.New(todo.FromConversation(), question, wiretest.Unattended), nil, continuation.ReasonAsksUser},
+		"not wanted":         {fakellm.Text("Next, the tests."), middleware.New(todo.FromConversation()), nil, continuation.ReasonNoList},
+		"a report":           {fakellm.Text(report), middleware.New(todo.FromConversation(), wiretest.Unattended), nil, continuation.ReasonNoList},
+		"the model asks":     {fakellm.Text("Shall I use Go or C?"), middleware.New(todo.FromConversation(), question), nil, continuation.ReasonAsksUser},
 		"it calls a tool":    {wiretest.Edit(), asking(), nil, continuation.ReasonToolCalls},
 		"it is cut off":      {fakellm.Text(report).Finish("length"), asking(), nil, continuation.ReasonNotEnded},
 		"the list is done":   {fakellm.Text(report), middleware.New(todo.Static(todo.Todo{Content: "x", Status: todo.Completed}), question), nil, continuation.ReasonNoActiveTodos},

@@ -128,11 +128,14 @@ func (w *walker) remarkAsks(buf *[maxParagraph]byte, remark kinds) bool {
 }
 
 // AnswersOnly reports whether a message of the user can only be an answer, or a word to
-// go on: it is short, and no question.
+// go on: it is short, and no question. Punctuation alone asks nothing: it says go on.
 func AnswersOnly(message string) bool {
 	message = strings.TrimSpace(message)
 	if len(message) > maxAnswer*utf8.UTFMax || utf8.RuneCountInString(message) > maxAnswer {
 		return false
+	}
+	if isPunctuation(message) {
+		return true
 	}
 	ascii := true
 	before := ' ' // a semicolon is a question mark behind a Greek letter
@@ -148,6 +151,11 @@ func AnswersOnly(message string) bool {
 	}
 	var room [maxAnswer * utf8.UTFMax]byte
 	return !asksWithoutMark(append(room[:0], message...))
+}
+
+// isPunctuation reports whether a text has neither a letter nor a digit.
+func isPunctuation(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) < 0
 }
 
 // isQuestionMark reports whether r is a question mark of some script, whatever stands
@@ -173,11 +181,15 @@ var goOns = []string{ //nolint:gochecknoglobals // constant
 	"继续", "请继续", "繼續", "続けて", "続けてください", "계속", "계속해", "계속해줘", "lanjut", "lanjutkan", "tiếp tục", "जारी रखें",
 }
 
-// SaysGoOn reports whether a message of the user says nothing but go on.
+// SaysGoOn reports whether a message of the user says nothing but go on. A message of
+// punctuation alone, such as "?" or "…", does.
 func SaysGoOn(message string) bool {
 	const longest = 100 // bytes
 	if len(message) > longest {
 		return false
+	}
+	if isPunctuation(message) {
+		return strings.TrimSpace(message) != ""
 	}
 	words := strings.FieldsFunc(strings.ToLower(message), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r)

@@ -1238,6 +1238,7 @@ func TestAnswersOnly(t *testing.T) {
 	t.Parallel()
 	for _, message := range []string{
 		"继续吧", "続けて", "계속해", "yes", "continue", "  B please\n", "", "go on", "да, продолжай", "好的，继续", "the second; then the third",
+		"?", "？？", "...?", "!",
 		strings.Repeat("я", 60), "\n" + strings.Repeat("好", 60) + "\n",
 	} {
 		assert.True(t, handback.AnswersOnly(message), message)
@@ -1253,6 +1254,7 @@ func TestAnswersOnly(t *testing.T) {
 func TestSaysGoOn(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string]bool{
+		"?": true, " … ": true, " ": false,
 		"continue": true, " Continue. ": true, "Please, go on!": true, "继续": true, "続けてください。": true, "Продолжай!": true, "ok, continue...": true,
 		"": false, "continue with the parser": false, "Should we go on?  With what?": false, "weiterhin": false, strings.Repeat("continue ", 50): false,
 	} {

@@ -254,6 +254,9 @@ func (c *claimRecord) unpack() continuation.Claim {
 // rareRecord is the part of a State that most sessions do not have.
 type rareRecord struct {
 	paused   continuation.Pause
+	waiting  instant // since when; 0: it has not waited
+	waits    int32
+	repeats  int32
 	loopSeen instant
 	stale    uint64
 	calls    [8]uint64
@@ -264,6 +267,9 @@ type rareRecord struct {
 func rareRecordOf(s *continuation.State) rareRecord {
 	return rareRecord{
 		paused:   s.Paused,
+		waiting:  instantOf(s.Waiting.Since),
+		waits:    small(s.Waiting.Turns),
+		repeats:  small(s.Repeats),
 		loopSeen: instantOf(s.Loop.Seen),
 		stale:    s.Stale,
 		calls:    s.Calls,
@@ -276,7 +282,8 @@ func (r *rareRecord) unpackTo(s *continuation.State) {
 	if r == nil {
 		return
 	}
-	s.Paused = r.paused
+	s.Paused, s.Repeats = r.paused, int(r.repeats)
+	s.Waiting = continuation.Waiting{Since: r.waiting.time(), Turns: int(r.waits)}
 	s.Loop = continuation.Loop{Size: int(r.loopSize), Seen: r.loopSeen.time()}
 	s.Stale, s.Calls, s.Overrides = r.stale, r.calls, r.own
 }

@@ -59,8 +59,11 @@ func Cancel(s continuation.State, digest uint64) continuation.State {
 // whether the model wrote it in this user turn.
 func ObserveList(s continuation.State, todos []todo.Todo, written todo.Written) continuation.State {
 	list := todolist.Summarize(todos, nil)
-	watermarks, used := todolist.Watermarks(s.Watermarks).Observe(&list, todolist.Used{Attempts: s.Attempts, Continuations: s.Continuations})
-	s.Watermarks, s.Attempts, s.Continuations = continuation.Watermarks(watermarks), used.Attempts, used.Continuations
+	watermarks, used := todolist.Watermarks(s.Watermarks).Observe(&list, todolist.Used{
+		Attempts: s.Attempts, Continuations: s.Continuations, Repeats: s.Repeats,
+	})
+	s.Watermarks = continuation.Watermarks(watermarks)
+	s.Attempts, s.Continuations, s.Repeats = used.Attempts, used.Continuations, used.Repeats
 	s.Touched = s.Touched || written == todo.WrittenNow
 	if s.Cancelled {
 		s.Stale, s.Cancelled = todolist.Digest(todos), false
@@ -86,6 +89,16 @@ func Claim(s continuation.State, token uint64, now time.Time, life time.Duration
 // anything is open.
 func Ask(s continuation.State) continuation.State {
 	s.Asked = true
+	return s
+}
+
+// Wait returns the state after a turn was left alone because work that the agent has
+// begun still runs.
+func Wait(s continuation.State, now time.Time) continuation.State {
+	if s.Waiting.Turns == 0 {
+		s.Waiting.Since = now
+	}
+	s.Waiting.Turns++
 	return s
 }
 
@@ -121,6 +134,7 @@ func Release(s continuation.State, token uint64, e Ended) continuation.State {
 	s.Refused = s.Refused || e.Refused
 	s.LastResult = e.Result
 	s.Answered = s.Answered || s.Loop.Size > 0 && !e.Unshown
+	s.Repeats = repeatsAfter(s.Repeats, e)
 	s.Unjudged = e.Answered && !e.Asked // only a list tells what a continuation was worth
 	s.Asked = s.Asked && !e.Called && !e.Unshown
 	repeats := e.Calls != 0 && slices.Contains(s.Calls[:], e.Calls)
@@ -132,6 +146,18 @@ func Release(s continuation.State, token uint64, e Ended) continuation.State {
 		s.Attempts--
 	}
 	return s
+}
+
+// repeatsAfter returns how many continuations in a row have repeated an answer. One that
+// failed says nothing about the model.
+func repeatsAfter(repeats int, e Ended) int {
+	switch {
+	case e.Result == continuation.ResultSameAnswer:
+		return repeats + 1
+	case e.Answered:
+		return 0
+	}
+	return repeats
 }
 
 // Withdraw returns the state after a call gave its claim up, because the continuation

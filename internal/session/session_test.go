@@ -18,6 +18,32 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
+// Continuations that repeat an answer are counted as long as they come in a row, and renewed by progress and a new user turn.
+func TestRepeatedAnswersAreCounted(t *testing.T) {
+	t.Parallel()
+	release := func(s continuation.State, e session.Ended) continuation.State {
+		return session.Release(session.Claim(s, 1, noon, time.Minute), 1, e)
+	}
+	same := session.Ended{Answered: true, Result: continuation.ResultSameAnswer}
+	s := release(release(continuation.State{}, same), same)
+	assert.Equal(t, 2, s.Repeats)
+	assert.Equal(t, 2, release(s, session.Ended{Result: continuation.ResultTimeout, Unshown: true}).Repeats, "a failure says nothing about the model")
+	assert.Zero(t, release(s, session.Ended{Answered: true, Result: continuation.ResultNoProgress}).Repeats)
+	assert.Zero(t, release(s, session.Ended{Answered: true, Called: true}).Repeats)
+	assert.Zero(t, session.RegisterUserTurn(s, session.UserTurnOf(1, "Do it.")).Repeats)
+	s.Watermarks = continuation.Watermarks{Set: true, Todos: 1, Active: 1}
+	assert.Zero(t, session.ObserveList(s, []todo.Todo{{Content: "a", Status: todo.Completed}}, todo.WrittenNow).Repeats)
+}
+
+func TestWaitsAreCounted(t *testing.T) {
+	t.Parallel()
+	s := session.Wait(session.Wait(continuation.State{}, noon), noon.Add(time.Minute))
+	assert.Equal(t, continuation.Waiting{Since: noon, Turns: 2}, s.Waiting)
+	assert.False(t, s.Waiting.IsOver(noon.Add(time.Minute), time.Hour))
+	assert.True(t, s.Waiting.IsOver(noon.Add(time.Hour), time.Hour))
+	assert.Zero(t, session.RegisterUserTurn(s, session.UserTurnOf(1, "Do it.")).Waiting)
+}
+
 var noon = time.Date(2030, time.January, 1, 12, 0, 0, 0, time.UTC)
 
 // busyState is in the middle of its second continuation, with every field set.

@@ -195,7 +195,7 @@ func fillState(tb testing.TB, v reflect.Value, n *int64) {
 
 // tidy returns s with its times in UTC, to the millisecond, so that equal instants are equal.
 func tidy(s continuation.State) continuation.State {
-	for _, at := range []*time.Time{&s.LastPrompt, &s.Claim.Since, &s.Claim.Until, &s.Loop.Seen, &s.Paused.Since} {
+	for _, at := range []*time.Time{&s.LastPrompt, &s.Claim.Since, &s.Claim.Until, &s.Loop.Seen, &s.Paused.Since, &s.Waiting.Since} {
 		if at.IsZero() {
 			*at = time.Time{}
 			continue

@@ -79,6 +79,7 @@ type Watermarks struct {
 type Used struct {
 	Attempts      int // continuations that no tool call answered
 	Continuations int // all of them
+	Repeats       int // those in a row that gave the answer before them again
 }
 
 // MaxAdded is how many todos added since then can be progress. Without this bound, a

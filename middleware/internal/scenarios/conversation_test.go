@@ -102,7 +102,8 @@ func TestListInTheHistoryDecides(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
-				s := scenario.New(t, m, todo.FromConversation(todo.WithToolNames("list_work")))
+				s := scenario.New(t, m, todo.FromConversation(todo.WithToolNames("list_work")),
+					middleware.WithApprovalMode(continuation.ApprovalDefault)) // in the other, a model without a list is asked
 				s.Server.Append(fakellm.Text(scenario.Plan))
 				if test.prompts > 0 {
 					s.Server.Append(scenario.Edit())

@@ -201,6 +201,20 @@ func TestFailureAfterTheFinishOfAContinuationIsNoFailureOfIt(t *testing.T) {
 	})
 }
 
+// A first turn that goes on after its finish is not continued, and the outcome says why.
+func TestATurnThatGoesOnAfterItsFinishIsNotContinued(t *testing.T) {
+	t.Parallel()
+	s := scenario.New(t, scenario.TypedStream, scenario.TwoTodos())
+	got := s.Ask(fakellm.Chunks(
+		`{"id":"a","choices":[{"index":0,"delta":{"content":"One:"}}]}`,
+		`{"id":"a","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`,
+		`{"id":"a","choices":[{"index":0,"delta":{"content":" two."}}]}`,
+	))
+	require.NoError(t, got.Err)
+	assert.Equal(t, continuation.ReasonNotEnded, got.Outcome.Reason)
+	assert.Equal(t, `The turn did not end with a plain stop: more came after the finish reason "stop"`, got.Outcome.Explanation())
+}
+
 // unusableTurns are responses without an answer.
 var unusableTurns = map[string]fakellm.Turn{
 	"no choices":      fakellm.Status(200, `{"id":"x","choices":[]}`),
