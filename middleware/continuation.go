@@ -183,6 +183,7 @@ func (c *Call) buildPrompt(k *adapter.Continuation) string {
 	in := prompt.Input{
 		Task: k.Todo.Content, Attempt: k.Attempt, Last: c.decider.last.State.LastResult,
 		Mode: c.env.session.settings().ApprovalMode, End: c.turn.textEnd(),
+		Blank:   c.turn.textEnd() == continuation.EndNone && !c.turn.reader.paused(),
 		InWords: inWords,
 	}
 	if r := c.turn.rejection; r != nil {

@@ -214,7 +214,7 @@ func (d *decider) gather(j *judgment) {
 	j.in.Scope, j.in.Now = d.listScope(j.in.Scope), d.env.mw.options.clock.Now()
 	d.putList(&j.in)
 	j.ev = d.env.evaluate(j.in)
-	if j.ev.Conditions.Of(backgroundCondition) == continuation.Met && !d.list.backgroundKnown {
+	if j.ev.Conditions.Of(backgroundCondition) != continuation.NotLookedAt && !d.list.backgroundKnown {
 		if !d.readBackground() {
 			d.list.turn = 0
 			j.ev = continuation.Evaluation{Reason: continuation.ReasonStore}

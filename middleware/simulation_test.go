@@ -27,7 +27,9 @@ type work struct {
 	items, done, calls            int
 	stalls, reports, blank, fails float64
 	asks                          float64
-	listless                      bool // it keeps no list
+	repeats                       float64 // the share of continuations that stop with the words of the turn before
+	said                          string  // the last text
+	listless                      bool    // it keeps no list
 }
 
 const callsEach = 3
@@ -48,7 +50,17 @@ func (w *work) Todos(context.Context) ([]todo.Todo, error) {
 }
 
 // turn is what the model answers.
-func (w *work) turn(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
+func (w *work) turn(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
+	answer, err := w.newTurn(ctx, k)
+	if k != nil && err == nil && answer.Text != "" && len(answer.Calls) == 0 && w.done < w.items && w.rng.Float64() < w.repeats {
+		answer = says(w.said)
+	}
+	w.said = answer.Text
+	return answer, err
+}
+
+// newTurn is an answer that says something new.
+func (w *work) newTurn(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 	share := 1.0
 	if k != nil {
 		share = 0.5
@@ -82,6 +94,7 @@ func (w *work) turn(_ context.Context, k *adapter.Continuation) (sdkAnswer, erro
 type result struct {
 	done  bool
 	added int // continuations
+	waste int // those that no tool call answered
 	typed int // messages of the person, each of which only says go on
 	leave int // questions for leave that carryon answered, though a person was there
 }
@@ -99,6 +112,10 @@ func (w *work) finish(t *testing.T, mw *middleware.Middleware, session string, a
 		call, _ := mw.Begin(inSession(t, session), request)
 		answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()}, w.turn)
 		r.added += call.Outcome().Attempts
+		r.waste += call.Outcome().Attempts
+		if call.Outcome().Continued() && len(answer.Calls) > 0 {
+			r.waste--
+		}
 		if attended && strings.Contains(answer.Text, "?\n\n") {
 			r.leave++
 		}
@@ -120,12 +137,13 @@ func (w *work) finish(t *testing.T, mw *middleware.Middleware, session string, a
 
 // totals are the results of many jobs.
 type totals struct {
-	sessions, finished, alone, added, typed, leave, calls int
+	sessions, finished, alone, added, waste, typed, leave, calls int
 }
 
 func (s *totals) add(r result, calls int) {
 	s.sessions++
 	s.added, s.typed, s.leave, s.calls = s.added+r.added, s.typed+r.typed, s.leave+r.leave, s.calls+calls
+	s.waste += r.waste
 	if r.done {
 		s.finished++
 	}
@@ -137,8 +155,8 @@ func (s *totals) add(r result, calls int) {
 func (s *totals) share(n int) float64 { return float64(n) / float64(s.sessions) }
 
 func (s *totals) String() string {
-	return fmt.Sprintf("%5.1f %% finished, %5.1f %% without a word, %.2f continuations for each tool call, %3.0f words and %2.0f questions answered per 100 sessions",
-		100*s.share(s.finished), 100*s.share(s.alone), float64(s.added)/float64(s.calls), 100*s.share(s.typed), 100*s.share(s.leave))
+	return fmt.Sprintf("%5.1f %% finished, %5.1f %% without a word, %.2f continuations for each tool call; per 100 sessions %3.0f wasted, %3.0f words and %2.0f questions answered",
+		100*s.share(s.finished), 100*s.share(s.alone), float64(s.added)/float64(s.calls), 100*s.share(s.waste), 100*s.share(s.typed), 100*s.share(s.leave))
 }
 
 // Where nobody is there, the rules finish nearly all of the work of models that stop too
@@ -159,6 +177,7 @@ func TestWorkIsFinishedInASimulation(t *testing.T) {
 		"questions":                   {work{items: 20, stalls: 0.1, asks: 0.05}, 0.95, 0.01, 0.3},
 		"failures":                    {work{items: 20, stalls: 0.3, fails: 0.05}, 0.9, 0.9, 0.6},
 		"blank turns":                 {work{items: 20, stalls: 0.3, blank: 0.03}, 0.9, 0.9, 0.6},
+		"words said again":            {work{items: 20, stalls: 0.3, repeats: 0.1}, 0.95, 0.95, 0.6},
 		"long tasks of better models": {work{items: 20, stalls: 0.1}, 0.98, 0.98, 0.3},
 		"all of it":                   {work{items: 10, stalls: 0.15, reports: 0.1, asks: 0.05, blank: 0.02, fails: 0.02}, 0.9, 0.05, 0.6},
 	} {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // maxArguments is the most bytes of arguments that Parse decodes.
@@ -25,16 +26,20 @@ const (
 // be a string with at least one visible character. The error is an
 // *[InvalidReasonError], or wraps [ErrPolicyPanicked].
 //
-// Parse tolerates common mistakes of models: an object that was encoded twice, another
-// spelling of the key such as "Reason" if there is no "reason", extra properties, and
-// anything after the object. If a key is repeated, its last value counts. Arguments
-// over 64 KiB are rejected as too long without being decoded.
+// Parse tolerates common mistakes of models: an object that was encoded twice or stands in
+// a fence, another spelling of the key such as "Reason" if there is no "reason", another
+// key if its value is the only string, extra properties, anything after the object, and a
+// reason without an object around it. If a key is repeated, its last value counts.
+// Arguments over 64 KiB are rejected as too long without being decoded.
 func Parse(arguments string, policy Policy) (reason string, err error) {
 	if len(arguments) > maxArguments {
 		return "", reject(problemLong)
 	}
 	object, ok := decodeObject(arguments)
 	if !ok {
+		if bare, isText := bareReason(arguments); isText {
+			return Judge(bare, policy)
+		}
 		return "", reject(problemInput)
 	}
 	raw, ok := reasonIn(object)
@@ -84,12 +89,42 @@ func callPolicy(policy Policy, reason string) (err error) {
 // decodeObject decodes the first JSON value of arguments as an object. The object may
 // itself be encoded as a JSON string.
 func decodeObject(arguments string) (object map[string]json.RawMessage, ok bool) {
+	arguments = withoutFence(arguments)
 	var inner string
 	if decodeFirst(arguments, &inner) == nil {
-		arguments = inner
+		arguments = withoutFence(inner)
 	}
 	err := decodeFirst(arguments, &object)
 	return object, err == nil && object != nil
+}
+
+// withoutFence returns what stands in the fence that encloses a text, or the text.
+func withoutFence(text string) string {
+	const fence = "```"
+	inside, fenced := strings.CutPrefix(strings.TrimSpace(text), fence)
+	if !fenced {
+		return text
+	}
+	inside, _, _ = strings.Cut(inside, fence)
+	if language, rest, ok := strings.Cut(inside, "\n"); ok && !strings.ContainsAny(language, "{\" ") {
+		return rest
+	}
+	return inside
+}
+
+// bareReason returns the reason in arguments that are a text instead of an object: a JSON
+// string, or no JSON at all. What begins as an object or a list and is neither is broken.
+func bareReason(arguments string) (string, bool) {
+	text := withoutFence(arguments)
+	var inner string
+	if decodeFirst(text, &inner) == nil {
+		text = inner
+	}
+	text = strings.TrimSpace(text)
+	if strings.IndexFunc(text, unicode.IsLetter) < 0 || strings.IndexByte("{[\"", text[0]) >= 0 || json.Valid([]byte(text)) {
+		return "", false
+	}
+	return text, true
 }
 
 // decodeFirst decodes the first JSON value in text.
@@ -98,8 +133,8 @@ func decodeFirst(text string, into any) error {
 }
 
 // reasonIn returns the value of "reason", or else of the same key in another
-// case. Of several such keys it takes the first in byte order, because a map has
-// no order.
+// case, or else the only string. Of several keys in another case it takes the first in
+// byte order, because a map has no order.
 func reasonIn(object map[string]json.RawMessage) (json.RawMessage, bool) {
 	const key = "reason"
 	if raw, ok := object[key]; ok {
@@ -110,5 +145,19 @@ func reasonIn(object map[string]json.RawMessage) (json.RawMessage, bool) {
 			return object[name], true
 		}
 	}
-	return nil, false
+	return onlyString(object)
+}
+
+// onlyString returns the value of the only member that is a string with something in it.
+func onlyString(object map[string]json.RawMessage) (only json.RawMessage, found bool) {
+	for _, value := range object {
+		if len(value) <= len(`""`) || value[0] != '"' {
+			continue
+		}
+		if found {
+			return nil, false
+		}
+		only, found = value, true
+	}
+	return only, found
 }

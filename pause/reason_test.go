@@ -58,6 +58,21 @@ func TestParse(t *testing.T) {
 		{quoted(t, arguments(t, good)), good, ""},
 		{quoted(t, " "+arguments(t, good)+"\n"), good, ""},
 
+		// Under another key, in a fence, without an object.
+		{`{"reas":"` + good + `"}`, good, ""},
+		{`{"rea\u017fon":"` + good + `"}`, good, ""},
+		{`{"why":"` + good + `"}`, good, ""},
+		{`{"message":"` + good + `","blocking":true,"code":404,"hint":""}`, good, ""},
+		{`{"why":"stuck"}`, "stuck", tooBrief},
+		{"```json\n" + arguments(t, good) + "\n```", good, ""},
+		{"```\n" + arguments(t, good) + "```\n", good, ""},
+		{"```" + arguments(t, good) + "```", good, ""},
+		{quoted(t, "```json\n"+arguments(t, good)+"\n```"), good, ""},
+		{"```\n" + good + "\n```", good, ""},
+		{`"` + good + `"`, good, ""},
+		{" " + good + "\n", good, ""},
+		{"not sure about the best approach", "not sure about the best approach", vague},
+
 		// No object.
 		{"", "", inputRequired},
 		{" \n", "", inputRequired},
@@ -66,10 +81,8 @@ func TestParse(t *testing.T) {
 		{"0", "", inputRequired},
 		{"[]", "", inputRequired},
 		{`["` + good + `"]`, "", inputRequired},
-		{`"` + good + `"`, "", inputRequired},
 		{`""`, "", inputRequired},
 		{`"null"`, "", inputRequired},
-		{good, "", inputRequired},
 		{"{", "", inputRequired},
 		{"}", "", inputRequired},
 		{`{"reason":"` + good, "", inputRequired},
@@ -90,9 +103,9 @@ func TestParse(t *testing.T) {
 		{`{"reason":""}`, "", reasonRequired},
 		{`{"Reason":""}`, "", reasonRequired},
 		{`{"reason":null,"Reason":"` + good + `"}`, "", reasonRequired},
-		{`{"reas":"` + good + `"}`, "", reasonRequired},
-		{`{"rea\u017fon":"` + good + `"}`, "", reasonRequired},
-		{`{"why":"` + good + `"}`, "", reasonRequired},
+		{`{"why":"` + good + `","cause":"` + good + `"}`, "", reasonRequired},
+		{`{"why":"","n":1}`, "", reasonRequired},
+		{`{"why":["` + good + `"]}`, "", reasonRequired},
 
 		// No string.
 		{arguments(t, 5), "", notString},

@@ -34,7 +34,8 @@ const (
 	seenQuestion  = "\nNobody can answer now: choose what you would recommend, say so, and go on. " +
 		"What cannot be undone and was not asked for needs todo_pause."
 	seenUnclear = "\nIf the task is done, mark it as done and go on with the next. " +
-		"If you wait for the user or for other agents, call todo_pause."
+		"If you wait for the user or for other agents, or asked the user to do something, call todo_pause."
+	seenBlank = "\nYour answer was blank: go on with the task now, with a tool call."
 )
 
 // Input is what one prompt depends on.
@@ -48,6 +49,8 @@ type Input struct {
 	Mode continuation.ApprovalMode
 	// End says how the text of the turn ended that the prompt follows.
 	End continuation.TurnEnd
+	// Blank says that the turn had no text and called nothing.
+	Blank bool
 	// InWords says that todo_pause is not among the tools, and that the model can
 	// pause in words.
 	InWords bool
@@ -132,6 +135,8 @@ func (in *Input) seen() string {
 		return seenAnnounced
 	case in.End == continuation.EndAsks:
 		return seenQuestion
+	case in.Blank:
+		return seenBlank
 	case in.End == continuation.EndUnclear && in.Mode != continuation.ApprovalYOLO:
 		return seenUnclear
 	}
