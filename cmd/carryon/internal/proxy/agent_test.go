@@ -235,7 +235,7 @@ func TestWorkOfTheHostIsWaitedFor(t *testing.T) {
 			`{"role":"user","content":"Build a page."},{"role":"assistant","content":null,"tool_calls":[` +
 			`{"id":"c1","type":"function","function":{"name":"todo_write","arguments":"{\"todos\":[{\"id\":\"1\",\"content\":\"Write style.css\",\"status\":\"in_progress\"}]}"}},` +
 			`{"id":"c2","type":"function","function":{"name":"agent","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"ok"},` +
-			`{"role":"tool","tool_call_id":"c2","content":"Background agent launched successfully. task_id: general-1. The result arrives as a ` + "`<task-notification>`" + ` in a later turn."}`
+			`{"role":"tool","tool_call_id":"c2","content":"Background agent launched successfully. task_id: b1. The result arrives as a ` + "`<task-notification>`" + ` in a later turn."}`
 		claude = `{"model":"m","max_tokens":100,"tools":[{"name":"TodoWrite"},{"name":"Bash"}],"messages":[{"role":"user","content":"Build a page."},{"role":"assistant","content":[` +
 			`{"type":"tool_use","id":"c1","name":"TodoWrite","input":{"todos":[{"content":"Write style.css","status":"in_progress"}]}},` +
 			`{"type":"tool_use","id":"c2","name":"Bash","input":{"command":"make","run_in_background":true}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"ok"},` +
@@ -243,7 +243,7 @@ func TestWorkOfTheHostIsWaitedFor(t *testing.T) {
 		responses = `{"model":"m","store":false,"tools":[{"type":"function","name":"update_plan"},{"type":"function","name":"task"}],"input":[{"role":"user","content":"Build a page."},` +
 			`{"type":"function_call","call_id":"c1","name":"update_plan","arguments":"{\"plan\":[{\"step\":\"Write style.css\",\"status\":\"in_progress\"}]}"},` +
 			`{"type":"function_call_output","call_id":"c1","output":"Plan updated"},{"type":"function_call","call_id":"c2","name":"task","arguments":"{}"},` +
-			`{"type":"function_call_output","call_id":"c2","output":"The task is working in the background. task_id: ses_1. You will be notified automatically when it finishes."}`
+			`{"type":"function_call_output","call_id":"c2","output":"The task is working in the background. task_id: b1. You will be notified automatically when it finishes."}`
 		report   = `<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n</task-notification>`
 		reminder = `<system-reminder>\nToday is Sunday.\n</system-reminder>`
 	)
