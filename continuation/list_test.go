@@ -46,7 +46,7 @@ func TestEvaluateReportsTheList(t *testing.T) {
 		},
 		"unreadable": {
 			nil, &todo.UnreadableError{Tool: "todo_write", Err: &todo.ArgumentsError{Item: 1, Problem: "content is missing or blank", Remedy: "send one"}},
-			continuation.ReasonListUnreadable, "the list of todo_write could not be read: item 1: content is missing or blank; send one",
+			continuation.ReasonListUnreadable, "the list of todo_write could not be read: item 1: content is missing or blank",
 		},
 		"no session": {
 			nil, todo.ErrNoSession, continuation.ReasonNoSession, "no session: name the conversation with continuation.WithSession, " +

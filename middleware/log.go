@@ -99,6 +99,9 @@ func (l *eventLog) warn(ctx context.Context, id continuation.TurnID, ev *continu
 	case errors.As(list.Err, &none) && len(none.Lookalikes) > 0:
 		l.warnOnce(ctx, &l.warnings.lookalike, "carryon: a tool looks like a todo tool and is not known",
 			id, slog.Any("tools", none.Lookalikes), slog.String("remedy", "todo.WithToolNames"))
+	case none != nil && len(none.ItemTools) > 0:
+		l.warnOnce(ctx, &l.warnings.lookalike, "carryon: a tool looks like a todo tool, but its calls do not have the whole list",
+			id, slog.Any("tools", none.ItemTools), slog.String("remedy", "todo.ProviderFunc"))
 	case errors.Is(list.Err, todo.ErrNoSession):
 		l.warnOnce(ctx, &l.warnings.session, "carryon: the todo list needs a session", id, ownErrorAttr(list.Err))
 	}

@@ -1,6 +1,7 @@
 package todo
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -19,12 +20,25 @@ type effect struct {
 	items   []Todo // if whole, each with a content; if changes, an item with a known id changes that todo
 }
 
-var errItem = errors.New("it names no todo")
+var (
+	errItem    = errors.New("it names no todo")
+	errOneTodo = errors.New("its calls have one todo each")
+	// An action that is not followed leaves an older list out of date.
+	errAction = errors.New("its action is not known")
+	errTarget = errors.New("it names its todo in a way that carryon does not read")
+)
 
-// effectOfItem reads a call of a tool that is called once for each todo.
+// effectOfItem reads a call of a tool that adds or changes todos.
 func effectOfItem(kind toolKind, call *Call) (effect, error) {
-	if kind == listTool {
+	switch kind {
+	case listTool:
 		return effect{shows: true}, nil
+	case addTool:
+		return effectOfAdding(call)
+	case completeTool:
+		return changesTo(Completed, call)
+	case removeTool:
+		return changesTo(Cancelled, call)
 	}
 	fields, err := itemFields(call.Arguments)
 	if err != nil {
@@ -36,13 +50,78 @@ func effectOfItem(kind toolKind, call *Call) (effect, error) {
 		return effect{}, err
 	case kind == createTool:
 		return createOf(&t, call)
-	case kind == completeTool:
-		t.Status = Completed
-	}
-	if t.ID == "" {
+	case t.ID == "":
 		return effect{}, errItem
 	}
 	return effect{changes: true, items: append([]Todo{t}, blockedBy(t.ID, fields)...)}, nil
+}
+
+// changesTo reads a call that gives one status to the todos that it names.
+func changesTo(status Status, call *Call) (effect, error) {
+	value, err := unwrapped(call.Arguments)
+	named, isArray := value.([]any)
+	if fields, ok := value.(map[string]any); ok && !isArray {
+		named = []any{fields}
+		for _, names := range [...][]string{idListNames, listNames} {
+			if list, ok := arrayIn(field(fields, names...)); ok {
+				named = list
+				break
+			}
+		}
+	}
+	does := effect{changes: true}
+	for i, item := range named {
+		if _, isItem := item.(map[string]any); !isItem {
+			item = map[string]any{"id": item}
+		}
+		t, _, wrong := parseItem(i+1, item)
+		if wrong != nil || t.ID == "" {
+			return effect{}, cmp.Or(wrong, errItem)
+		}
+		does.items = append(does.items, Todo{ID: t.ID, Status: status})
+	}
+	return does, err
+}
+
+// arrayIn returns an array that a model may have written as a text.
+func arrayIn(value any) (array []any, ok bool) {
+	if text, isText := value.(string); isText {
+		value, _ = decode(text) // nil if it is not JSON
+	}
+	array, ok = value.([]any)
+	return array, ok
+}
+
+// effectOfAdding reads a call that adds todos, whose ids are in its result.
+func effectOfAdding(call *Call) (effect, error) {
+	var parsed writeArguments
+	value, err := unwrapped(call.Arguments)
+	if err == nil {
+		err = parsed.unwrap(value)
+	}
+	if err != nil {
+		fields, isObject := value.(map[string]any)
+		if !isObject {
+			return effect{}, err
+		}
+		parsed.items = []any{fields} // one todo, without an array
+	}
+	items, err := parsed.todos()
+	if err != nil {
+		return effect{}, err
+	}
+	ids := idsOfNew(call.Result)
+	for i := range items {
+		t := &items[i]
+		if t.Content == "" {
+			return effect{}, errItem
+		}
+		if t.ID == "" && len(ids) == len(items) {
+			t.ID = ids[i]
+		}
+		t.Status = cmp.Or(t.Status, Pending)
+	}
+	return effect{changes: true, items: items}, nil
 }
 
 // blockedBy returns the changes of the todos that the one of id blocks from now on.
@@ -101,10 +180,10 @@ func effectOfAction(action string, call *Call) (effect, error) {
 		t.Status = toggledTo(call.Result)
 	case "update", "edit", "set_status":
 	default:
-		return effect{}, errors.New("its action is not known")
+		return effect{}, errAction
 	}
 	if t.ID == "" {
-		return effect{}, errItem
+		return effect{}, errTarget
 	}
 	return effect{changes: true, items: []Todo{t}}, nil
 }
@@ -142,6 +221,16 @@ func toggledTo(result string) Status {
 
 // itemFields returns the object in arguments.
 func itemFields(arguments string) (map[string]any, error) {
+	value, err := unwrapped(arguments)
+	fields, ok := value.(map[string]any)
+	if err == nil && !ok {
+		err = errItem
+	}
+	return fields, err
+}
+
+// unwrapped returns the value in arguments, without the strings and objects around it.
+func unwrapped(arguments string) (any, error) {
 	value, err := decode(arguments)
 	for range maxWrappings {
 		switch v := value.(type) {
@@ -153,20 +242,15 @@ func itemFields(arguments string) (map[string]any, error) {
 				value = inner
 				continue
 			}
-			return v, nil
 		}
 		break
 	}
-	if err == nil {
-		err = errItem
-	}
-	return nil, err
+	return value, err
 }
 
 // parseItemFields reads one todo. Any field may be missing.
 func parseItemFields(fields map[string]any) (Todo, error) {
-	t, err := parseFields(1, fields)
-	t.ID, t.Content = clean(t.ID), clean(t.Content)
+	t, _, err := parseFields(1, fields)
 	return t, err
 }
 
@@ -428,5 +512,5 @@ func (c *sqlCalls) list() ([]Todo, error) {
 	for i, row := range rows {
 		list[i] = Todo{ID: row.ID, Content: row.Title, Status: Status(row.Status)}
 	}
-	return list, normalize(list)
+	return normalize(list)
 }

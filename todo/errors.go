@@ -26,9 +26,14 @@ type NoListError struct {
 	// Called has the names of the tools that the conversation called, newest first,
 	// without duplicates, and at most eight.
 	Called []string
-	// Lookalikes has the names of unknown tools that the conversation called and that
-	// look like a todo tool, at most eight.
+	// Lookalikes has the names of unknown tools that the conversation called and whose
+	// calls carryon can read as a todo list if they are named with [WithToolNames], at
+	// most eight.
 	Lookalikes []string
+	// ItemTools has the names of unknown tools that look like a todo tool, but whose
+	// calls carryon cannot read as a list, because each adds or changes single todos. A
+	// [ProviderFunc] can tell carryon the list. At most eight.
+	ItemTools []string
 	// OtherSessions is the number of other sessions that have a list, if the source
 	// keeps one per session.
 	OtherSessions int
@@ -41,6 +46,10 @@ func (e *NoListError) Error() string {
 		return "todo: no list: " + e.Lookalikes[0] + " looks like a todo tool and is not known: name it with todo.WithToolNames"
 	case len(e.Lookalikes) > 1:
 		return "todo: no list: " + strings.Join(e.Lookalikes, ", ") + " look like todo tools and are not known: name them with todo.WithToolNames"
+	case len(e.ItemTools) == 1:
+		return "todo: no list: " + e.ItemTools[0] + " looks like a todo tool, but its calls do not have the whole list: " + useProvider
+	case len(e.ItemTools) > 1:
+		return "todo: no list: " + strings.Join(e.ItemTools, ", ") + " look like todo tools, but their calls do not have the whole list: " + useProvider
 	case len(e.Called) > 0:
 		return "todo: no list: none of the tools called is known to write one: " + strings.Join(e.Called, ", ")
 	case e.OtherSessions == 1:
@@ -61,9 +70,18 @@ type UnreadableError struct {
 	Err  error  // what is wrong with the list
 }
 
-// Error returns the tool and the problem in one line.
+// Error returns the tool and the problem in one line, and what a program can do about a
+// tool whose calls do not have the whole list.
 func (e *UnreadableError) Error() string {
-	return "todo: the list of " + e.Tool + " could not be read: " + strings.TrimPrefix(e.Err.Error(), "todo: ")
+	problem, advice := e.Err.Error(), ""
+	var arguments *ArgumentsError
+	if errors.As(e.Err, &arguments) {
+		problem = arguments.problem() // the remedy is for the model
+	}
+	if arguments != nil && arguments.Item == 0 || errors.Is(e.Err, errOneTodo) || errors.Is(e.Err, errTarget) || errors.Is(e.Err, errAction) {
+		advice = "; if its calls change single todos, " + useProvider
+	}
+	return "todo: the list of " + e.Tool + " could not be read: " + strings.TrimPrefix(problem, "todo: ") + advice
 }
 
 // Is reports whether target is ErrUnreadable.
@@ -85,14 +103,17 @@ type ArgumentsError struct {
 }
 
 // Error returns the position, the problem and the remedy in one line.
-func (e *ArgumentsError) Error() string {
+func (e *ArgumentsError) Error() string { return "todo: " + e.problem() + "; " + e.Remedy }
+
+func (e *ArgumentsError) problem() string {
 	if e.Item == 0 {
-		return "todo: " + e.Problem + "; " + e.Remedy
+		return e.Problem
 	}
-	return fmt.Sprintf("todo: item %d: %s; %s", e.Item, e.Problem, e.Remedy)
+	return fmt.Sprintf("item %d: %s", e.Item, e.Problem)
 }
 
 const (
+	useProvider = "give carryon the list with todo.ProviderFunc"
 	sendList    = `send the whole list as {"todos":[{"id":"1","content":"what has to be done","status":"pending"}]}`
 	sendItem    = `send it as {"id":"1","content":"what has to be done","status":"pending"}`
 	sendContent = "send what has to be done as a string that is not blank"

@@ -207,7 +207,16 @@ func TestWhatThereIsInPlaceOfAList(t *testing.T) {
 		"no list: none of the tools called is known to write one: tool_0, tool_1, tool_2, tool_3, tool_4, tool_5, tool_6, tool_7": many,
 		"no list: note_work looks like a todo tool and is not known: name it with todo.WithToolNames":                             {search, call("note_work", list, "ok")},
 		"no list: my_todos, note_work look like todo tools and are not known: name them with todo.WithToolNames": {
-			call("my_todos", `{}`, "ok"), search, call("note_work", list, "ok"), call("note_work", list, "ok"),
+			call("my_todos", `{}`, list), search, call("note_work", list, "ok"), call("note_work", list, "ok"),
+		},
+		"no list: note_work looks like a todo tool and is not known: name it with todo.WithToolNames ": {
+			call("my_todos", `{}`, "ok"), call("note_work", list, "ok"),
+		},
+		"no list: my_todos looks like a todo tool, but its calls do not have the whole list: give carryon the list with todo.ProviderFunc": {
+			call("my_todos", `{"text":"a"}`, "ok"),
+		},
+		"no list: todo_tick, todo_new look like todo tools, but their calls do not have the whole list: give carryon the list with todo.ProviderFunc": {
+			call("todo_tick", `{"id":"1"}`, "ok"), call("todo_new", `{"text":"a"}`, "ok"),
 		},
 		"the list of todo_write could not be read: its result reports a failure": {search, failed("a", "Error: disk full")},
 		"the list of TodoWrite could not be read: the arguments have no array of todos": {
@@ -232,9 +241,59 @@ func TestWhatThereIsInPlaceOfAList(t *testing.T) {
 		assert.Zero(t, origin, want)
 		if assert.Error(t, err, want) {
 			text, _, _ := strings.Cut(err.Error(), ";") // after it, what the model should send
-			assert.Equal(t, "todo: "+want, text)
+			assert.Equal(t, "todo: "+strings.TrimSpace(want), text)
 		}
 	}
+}
+
+// What an outcome recommends works: no advice leads to another refusal.
+func TestAdviceThatIsFollowedWorks(t *testing.T) {
+	t.Parallel()
+	const provider, names = "give carryon the list with todo.ProviderFunc", "with todo.WithToolNames"
+	for _, test := range []struct{ arguments, result, advice string }{
+		{`{"todos":[{"content":"a","status":"pending"}]}`, "ok", names},
+		{`{"entries":[{"content":"a","status":"pending"}]}`, "ok", provider},
+		{`{"todos":["a","b"]}`, "ok", names},
+		{`{"items":[{"title":"a","isComplete":false}]}`, "ok", names},
+		{`{"items":[{"title":"a","phase":"Z"}]}`, "ok", provider}, // named, its status would not be known
+		{`{}`, `[{"content":"a","status":"pending"}]`, names},
+		{`{"text":"- [ ] a\n- [x] b"}`, "ok", provider},
+		{`{"checklist":"- [ ] a\n- [x] b"}`, "ok", names},
+		{`{"text":"a"}`, "Added todo #1: a", provider},
+		{`{"id":"1","content":"a","status":"done"}`, "ok", provider},
+		{`{"action":"add","text":"a"}`, "Added todo #1: a", provider},
+		{`{"todos":[{"content":""}]}`, "ok", provider},
+		{`not JSON`, "ok", provider},
+		{``, "", provider},
+		{`{"todos":[{"content":"` + strings.Repeat("x", 40<<10) + `","status":"pending"}]}`, "ok", provider},
+	} {
+		for _, name := range []string{"my_todos", "todo_add_item", "checklist_edit"} {
+			calls := []todo.Call{{Name: name, Arguments: test.arguments, Result: test.result}}
+			_, _, err := locate(calls)
+			require.ErrorIs(t, err, todo.ErrNoList)
+			require.ErrorContains(t, err, test.advice, test.arguments)
+			list, _, err := locate(calls, todo.WithToolNames(name))
+			if test.advice == names {
+				require.NoError(t, err, test.arguments)
+				require.NotEmpty(t, list)
+				for i := range list {
+					_, known := todo.ParseStatus(string(list[i].Status))
+					assert.True(t, known, test.arguments)
+				}
+			} else if errors.Is(err, todo.ErrNoList) || errors.Is(err, todo.ErrUnreadable) {
+				assert.NotContains(t, err.Error(), names, "it is named already")
+				assert.NotContains(t, err.Error(), "send", "the program cannot send a list")
+			}
+		}
+	}
+	for _, arguments := range []string{`{"id":"1","content":"a","status":"done"}`, `{"text":"a"}`, `{"action":"file","text":"a"}`, `{"action":"tick","text":"a"}`} {
+		_, _, err := locate([]todo.Call{called("note_work", arguments, "ok")}, todo.WithToolNames("note_work"))
+		require.ErrorIs(t, err, todo.ErrUnreadable, arguments)
+		require.ErrorContains(t, err, provider, arguments)
+	}
+	list, err := todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) { return only("a"), nil }).Todos(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, only("a"), list)
 }
 
 func TestWhereTheListWasRead(t *testing.T) {
@@ -380,7 +439,7 @@ func TestNamesOfTools(t *testing.T) {
 		"todo_write": true, "TodoWrite": true, "TODO-WRITE": true, "todoWrite": true, "default__todo_write": true, "a__b__TodoWrite": true, "todo_write__": true,
 		"makePlan": true, "MAKE_PLAN": true, "planner__make_plan": true, "liste_schreiben": true,
 		"": false, "todo_writer": false, "todo_writ": false, "my_todo_write": false, "todo_read": false,
-		"todo_pause": false, "__": false, "plan": false, "make": false, "todo write": false, "add_todos": false,
+		"todo_pause": false, "__": false, "plan": false, "make": false, "todo write": false, "plan_todos": false,
 	} {
 		call := write("new")
 		call.Name = name

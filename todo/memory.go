@@ -124,7 +124,7 @@ func (m *Memory) list(session string) []Todo {
 // concurrent writers, the last one wins.
 //
 // Normalizing removes white space around texts, uses the position as the id of a todo
-// without one, gives a second todo with the same id a new one, sets a missing status to
+// without one, keeps the last of several todos with one id, sets a missing status to
 // [Pending], and replaces other spellings of a known status ("done" by [Completed]). If
 // several todos are in progress, the last one stays so, and the others become Pending.
 // An unknown status is kept, and is not active.
@@ -145,7 +145,8 @@ func (m *Memory) replace(ctx context.Context, list []Todo) ([]Todo, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := m.options.prepare(list); err != nil {
+	list, err = m.options.prepare(list)
+	if err != nil {
 		return nil, err
 	}
 	return m.update(ctx, session, func([]Todo) ([]Todo, error) { return list, nil })
@@ -166,8 +167,7 @@ func (m *Memory) apply(ctx context.Context, changes []Todo) ([]Todo, error) {
 		if err := checkTargets(before, changes); err != nil {
 			return nil, err
 		}
-		list := merge(slices.Clone(before), changes)
-		return list, m.options.prepare(list)
+		return m.options.prepare(merge(slices.Clone(before), changes))
 	})
 }
 
@@ -253,14 +253,15 @@ func (m *Memory) forget(_ context.Context, session string) (deliver bool, err er
 }
 
 // prepare normalizes list in place and checks it against the limits.
-func (o *memoryOptions) prepare(list []Todo) error {
+func (o *memoryOptions) prepare(list []Todo) ([]Todo, error) {
 	if err := o.checkLength(list); err != nil {
-		return err
+		return nil, err
 	}
-	if err := normalize(list); err != nil {
-		return err
+	list, err := normalize(list)
+	if err != nil {
+		return nil, err
 	}
-	return o.checkTexts(list)
+	return list, o.checkTexts(list)
 }
 
 func (o *memoryOptions) checkLength(list []Todo) error {

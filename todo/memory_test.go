@@ -120,8 +120,7 @@ func TestMemoryWriteNormalizes(t *testing.T) {
 	require.NoError(t, memory.Write(in(t, "s"), written))
 	assert.Equal(t, []todo.Todo{
 		{ID: "1-2", Content: "a", Status: todo.Pending},
-		{ID: "1", Content: "b", Status: todo.Pending},
-		{ID: "1-3", Content: "c", Status: todo.InProgress, Priority: "high"},
+		{ID: "1", Content: "c", Status: todo.InProgress, Priority: "high"},
 		{ID: "x", Content: "d", Status: todo.Completed},
 		{ID: "y", Content: "e\uFFFD", Status: "later"},
 		{ID: "z", Content: "f", Status: todo.Cancelled},

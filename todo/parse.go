@@ -18,7 +18,17 @@ const maxWrappings = 5
 
 // listNames are the members that hold a list.
 var listNames = []string{ //nolint:gochecknoglobals // constant
+	"all_todos", "allTodos", "all_tasks", "allTasks", "all_items", "allItems",
 	"todos", "items", "tasks", "plan", "steps", "list", "todo_list", "todoList", "task_list", "checklist", "updates",
+	"descriptions", "titles", "contents", "texts",
+}
+
+// idListNames are the members that hold ids of several todos.
+var idListNames = []string{"ids", "todo_ids", "todoIds", "task_ids", "taskIds"} //nolint:gochecknoglobals // constant
+
+// contentNames are the members that hold what has to be done.
+var contentNames = []string{ //nolint:gochecknoglobals // constant
+	"content", "task", "title", "subject", "description", "text", "step", "todo", "name",
 }
 
 // idNames are the members that hold an id.
@@ -35,11 +45,18 @@ var idNames = []string{"id", "taskId", "task_id", "todoId", "todo_id"} //nolint:
 //
 // An item is an object, or a plain string, which is its content. The content is the
 // first non-blank value of "content", "task", "title", "subject", "description",
-// "text", "step", "todo" and "name". Ids and priorities may be numbers. A missing
-// status becomes [Pending], and an unknown one is kept. "owner" is a string, and
-// "blockedBy" an array of ids; these two keys must have this spelling, and all others
-// match in any case. null counts as absent, unknown keys are ignored, and the last of
-// several equal keys counts.
+// "text", "step", "todo" and "name". Ids and priorities may be numbers. "owner" is a
+// string, and "blockedBy" an array of ids; these two keys must have this spelling, and all
+// others match in any case. null counts as absent, and the last of several equal keys and
+// of several items with one id counts.
+//
+// The status is a "status" or "state", or stands under any name that says so: a boolean
+// such as "isComplete", "is_done", "checked" or "open", a time such as "completedAt", or a
+// share such as "progress" or "percentDone", which is 100 percent, or 1, if the item is
+// done. If one member says that the item is done and another that it is not, its status is
+// not known. A missing status becomes [Pending]. But if no item has a status that carryon
+// knows, and some have members besides their text and id that may say one, then no status
+// is known. An unknown status is kept, and is not active.
 //
 // A text instead of the array may be a Markdown checklist: each line with a check box,
 // such as "- [x] Fix the bug", is an item. "[ ]" is pending, "[x]" completed, "[-]",
@@ -79,12 +96,25 @@ func (a *writeArguments) writes() bool {
 
 // list returns the items as a normalized list.
 func (a *writeArguments) list() ([]Todo, error) {
-	list, err := a.todos()
+	list, err := a.whole()
 	if err != nil {
 		return nil, err
 	}
-	if err := normalize(list); err != nil {
-		return nil, err
+	return normalize(list)
+}
+
+// whole returns the items as a whole list. If none of them says a status that carryon
+// knows, and some have members that may say one, the statuses are not known.
+func (a *writeArguments) whole() ([]Todo, error) {
+	list, says, err := a.parse()
+	if err != nil || slices.ContainsFunc(says, func(p progress) bool { return p.isKnown() }) ||
+		!slices.ContainsFunc(says, func(p progress) bool { return p.other || p.isMentioned() }) {
+		return list, err
+	}
+	for i := range list {
+		if list[i].Status == "" {
+			list[i].Status = notStated
+		}
 	}
 	return list, nil
 }
@@ -92,16 +122,27 @@ func (a *writeArguments) list() ([]Todo, error) {
 // todos returns the items as they are, with fields left blank that an item does
 // not mention.
 func (a *writeArguments) todos() ([]Todo, error) {
-	todos := make([]Todo, len(a.items))
+	list, _, err := a.parse()
+	return list, err
+}
+
+// parse returns the items, and what each says of its status.
+func (a *writeArguments) parse() ([]Todo, []progress, error) {
+	todos, says := make([]Todo, len(a.items)), make([]progress, len(a.items))
 	for i, item := range a.items {
-		t, err := parseItem(i+1, item)
+		var err error
+		todos[i], says[i], err = parseItem(i+1, item)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		t.ID, t.Content = clean(t.ID), clean(t.Content) // merge compares them
-		todos[i] = t
 	}
-	return todos, nil
+	if slices.ContainsFunc(says, func(p progress) bool { return p.percents }) {
+		for i := range says {
+			says[i].asPercentage()
+			todos[i].Status = says[i].status()
+		}
+	}
+	return todos, says, nil
 }
 
 func parseArguments(arguments string) (writeArguments, error) {
@@ -216,16 +257,16 @@ func isItem(fields map[string]any, whole bool) bool {
 
 // parseItem reads one item; position counts from 1. Blank contents, missing ids
 // and missing statuses are left to normalize.
-func parseItem(position int, item any) (Todo, error) {
+func parseItem(position int, item any) (Todo, progress, error) {
 	if text, ok := item.(string); ok {
 		item = decodeObject(text)
 		if item == nil {
-			return Todo{Content: text}, nil
+			return Todo{Content: clean(text)}, progress{}, nil
 		}
 	}
 	fields, ok := item.(map[string]any)
 	if !ok {
-		return Todo{}, refuse(position, "it is "+kind(item), sendItem)
+		return Todo{}, progress{}, refuse(position, "it is "+kind(item), sendItem)
 	}
 	return parseFields(position, fields)
 }
@@ -239,17 +280,27 @@ func decodeObject(text string) any {
 	return value
 }
 
-func parseFields(position int, fields map[string]any) (Todo, error) {
+func parseFields(position int, fields map[string]any) (Todo, progress, error) {
 	id, wrongID := parseLabel(position, fields, idNames...)
 	priority, wrongPriority := parseLabel(position, fields, "priority")
 	content, wrongContent := parseContent(position, fields)
-	status, wrongStatus := parseItemStatus(position, fields)
 	owner, _ := fields["owner"].(string)
+	says := progressOf(fields)
 	return Todo{
-			ID: id, Content: content, Status: status, Priority: priority,
+			ID: clean(id), Content: clean(content), Status: says.status(), Priority: priority,
 			Owner: clean(owner), BlockedBy: joinBlockers(idsIn(fields["blockedBy"]), idsIn(fields["addBlockedBy"])),
 		},
-		cmp.Or(wrongID, wrongPriority, wrongContent, wrongStatus)
+		says, cmp.Or(wrongID, wrongPriority, wrongContent, checkStatus(position, fields))
+}
+
+// checkStatus refuses a status that is neither a text nor a boolean.
+func checkStatus(position int, fields map[string]any) error {
+	switch v := field(fields, "status", "state").(type) {
+	case nil, string, bool:
+		return nil
+	default:
+		return refuse(position, "status is "+kind(v), sendStatus)
+	}
 }
 
 // parseLabel reads a short text that models often send as a number, from the first of
@@ -269,7 +320,7 @@ func parseLabel(position int, fields map[string]any, names ...string) (string, e
 
 // parseContent returns the first text that is not blank, or "".
 func parseContent(position int, fields map[string]any) (string, error) {
-	for _, name := range []string{"content", "task", "title", "subject", "description", "text", "step", "todo", "name"} {
+	for _, name := range contentNames {
 		switch v := field(fields, name).(type) {
 		case nil:
 		case string:
@@ -283,32 +334,10 @@ func parseContent(position int, fields map[string]any) (string, error) {
 	return "", nil
 }
 
-// hasStatus reports whether an item has a value that parseItemStatus reads.
+// hasStatus reports whether an item has a member that is about its status.
 func hasStatus(fields map[string]any) bool {
-	return field(fields, "status", "state", "done", "completed", "complete") != nil
-}
-
-// parseItemStatus returns the status of an item, or "" if it mentions none.
-func parseItemStatus(position int, fields map[string]any) (Status, error) {
-	value := field(fields, "status", "state")
-	if value == nil && hasStatus(fields) {
-		// A check box: {"task": "…", "done": true}.
-		value, _ = field(fields, "done", "completed", "complete").(bool)
-	}
-	switch v := value.(type) {
-	case nil:
-		return "", nil
-	case string:
-		status, _ := ParseStatus(v)
-		return status, nil
-	case bool:
-		if v {
-			return Completed, nil
-		}
-		return Pending, nil
-	default:
-		return "", refuse(position, "status is "+kind(v), sendStatus)
-	}
+	says := progressOf(fields)
+	return says.isMentioned()
 }
 
 // field returns the value of the first of names that fields has a value for, or nil.
@@ -406,61 +435,65 @@ func afterBullet(line string) string {
 // normalize changes list in place so that texts are trimmed and valid UTF-8,
 // ids are present and unique, known statuses have their usual spelling, and at
 // most one todo of each owner is in progress. It keeps an unknown status, and refuses a blank
-// content.
-func normalize(list []Todo) error {
+// content. Of several todos with one id, it keeps the last.
+func normalize(list []Todo) ([]Todo, error) {
 	for i := range list {
 		t := &list[i]
 		t.ID, t.Content, t.Priority = clean(t.ID), clean(t.Content), clean(t.Priority)
 		t.Owner, t.BlockedBy = clean(t.Owner), joinBlockers("", clean(t.BlockedBy))
 		if t.Content == "" {
-			return refuse(i+1, "content is missing or blank", sendContent)
+			return nil, refuse(i+1, "content is missing or blank", sendContent)
 		}
 		t.Status, _ = ParseStatus(string(t.Status))
 	}
+	list = lastOfEachID(list)
 	nameAll(list)
 	keepOneInProgress(list)
-	return nil
+	return list, nil
+}
+
+// lastOfEachID returns the list with the last of several todos with one id, in the place
+// of the first.
+func lastOfEachID(list []Todo) []Todo {
+	at := make(map[string]int, len(list))
+	kept := list[:0]
+	for _, t := range list {
+		if first, known := at[t.ID]; known && t.ID != "" {
+			kept[first] = t
+			continue
+		}
+		at[t.ID] = len(kept)
+		kept = append(kept, t)
+	}
+	return kept
 }
 
 func clean(text string) string {
 	return strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-// nameAll gives every todo of list a unique id. The first todo that has an id
-// keeps it, and a todo without an id is named by its position, counted from 1.
-// An id that is already taken gets a suffix: "3-2".
+// nameAll names every todo of list that has no id by its position, counted from 1. If
+// another todo has that id, it gets a suffix: "3-2".
 func nameAll(list []Todo) {
-	taken := make(map[string]bool, len(list)) // true once a todo has the id
+	taken := make(map[string]bool, len(list))
 	for i := range list {
-		if list[i].ID != "" {
-			taken[list[i].ID] = false
-		}
+		taken[list[i].ID] = true
 	}
-	suffix := map[string]int{}
 	for i := range list {
-		id := list[i].ID
-		if id != "" && !taken[id] {
-			taken[id] = true
-			continue
+		if list[i].ID == "" {
+			list[i].ID = freeID(strconv.Itoa(i+1), taken)
 		}
-		if id == "" {
-			id = strconv.Itoa(i + 1)
-		}
-		list[i].ID = freeID(id, taken, suffix)
 	}
 }
 
-// freeID takes and returns the first free id of base, base-2, base-3, and so
-// on. suffix remembers where the search for each base ended, so that a thousand
-// todos of one id cost a thousand steps and not a million.
-func freeID(base string, taken map[string]bool, suffix map[string]int) string {
-	for id, n := base, max(suffix[base], 2); ; n++ {
-		if _, ok := taken[id]; !ok {
-			taken[id], suffix[base] = true, n
-			return id
-		}
+// freeID takes and returns the first free id of base, base-2, base-3, and so on.
+func freeID(base string, taken map[string]bool) string {
+	id := base
+	for n := 2; taken[id]; n++ {
 		id = base + "-" + strconv.Itoa(n)
 	}
+	taken[id] = true
+	return id
 }
 
 // keepOneInProgress keeps the last todo in progress of each owner and makes the others
@@ -500,7 +533,7 @@ func merge(list, changes []Todo) []Todo {
 			list = append(list, change)
 		}
 	}
-	_ = normalize(list) // refuses only blank content, and there is none
+	list, _ = normalize(list) // refuses only blank content, and there is none
 	return list
 }
 

@@ -136,9 +136,10 @@ func TestParseListIDs(t *testing.T) {
 		"space":                {`" a ","b"`, []string{"a", "b"}},
 		"missing beside given": {`"2",null,null`, []string{"2", "2-2", "3"}},
 		"given later":          {`null,"1"`, []string{"1-2", "1"}},
-		"duplicates":           {`"a","a","a"`, []string{"a", "a-2", "a-3"}},
-		"number and string":    {`1,"1"`, []string{"1", "1-2"}},
-		"suffix is given too":  {`"a","a","a-2","a-2"`, []string{"a", "a-3", "a-2", "a-2-2"}},
+		"duplicates":           {`"a","b","a"`, []string{"a", "b"}},
+		"number and string":    {`1,"1"`, []string{"1"}},
+		"suffix is given too":  {`"2","2-2",null,null`, []string{"2", "2-2", "3", "4"}},
+		"suffixes are taken":   {`"2-2",null,"2"`, []string{"2-2", "2-3", "2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -157,13 +158,22 @@ func TestParseListIDs(t *testing.T) {
 	}
 }
 
+// Models write an item again instead of correcting it.
+func TestParseListLastOfOneIDCounts(t *testing.T) {
+	t.Parallel()
+	list, err := todo.ParseList(`{"todos":[{"id":"1","content":"A","status":"pending"},
+		{"id":1,"content":"A, again","status":"completed"},{"id":"2","content":"B","status":"pending"}]}`)
+	require.NoError(t, err)
+	assert.Equal(t, []todo.Todo{{ID: "1", Content: "A, again", Status: todo.Completed}, {ID: "2", Content: "B", Status: todo.Pending}}, list)
+}
+
 func TestParseListManyDuplicatesAreCheap(t *testing.T) {
 	t.Parallel()
 	const n = 100_000
-	list, err := todo.ParseList("[" + strings.Repeat(`{"id":1,"content":"x"},`, n-1) + `{"id":1,"content":"x"}]`)
+	list, err := todo.ParseList("[" + strings.Repeat(`{"id":1,"content":"x"},{"content":"y"},`, n-1) + `{"id":1,"content":"z"}]`)
 	require.NoError(t, err)
 	require.Len(t, list, n)
-	assert.Equal(t, fmt.Sprintf("1-%d", n), list[n-1].ID)
+	assert.Equal(t, "z", list[0].Content)
 }
 
 func TestParseListStatus(t *testing.T) {

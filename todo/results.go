@@ -6,27 +6,29 @@ import (
 	"unicode"
 )
 
-// echoOf returns the list that the result of a tool repeats, or nil. Many tools
-// answer each call with their whole list.
-func echoOf(result string) []Todo {
+// echoOf returns the list that the result of a tool repeats, or nil, and whether the
+// result names it as all todos. Many tools answer each call with their whole list.
+func echoOf(result string) (list []Todo, all bool) {
 	var parsed writeArguments
 	switch v := resultValue(strings.TrimSpace(result)).(type) {
 	case string:
 		parsed.items = listing(v)
 	case nil:
 	default:
+		fields, _ := v.(map[string]any)
+		_, all = field(fields, "all_todos", "allTodos", "all_tasks", "allTasks", "all_items", "allItems").([]any)
 		if parsed.unwrap(v) != nil || parsed.single || !allHaveStatus(parsed.items) {
-			return nil
+			return nil, false
 		}
 	}
-	if len(parsed.items) == 0 {
-		return nil
+	if len(parsed.items) == 0 && !all {
+		return nil, false
 	}
 	list, err := parsed.list()
 	if err != nil {
-		return nil
+		return nil, false
 	}
-	return list
+	return list, all
 }
 
 // resultValue returns the JSON of a result, even if a sentence precedes it, or the
@@ -167,7 +169,7 @@ const createdTask = "Created task "
 func idIn(result string) string {
 	value := resultValue(strings.TrimSpace(result))
 	if fields, ok := value.(map[string]any); ok {
-		if inner, ok := field(fields, "task", "todo", "item").(map[string]any); ok {
+		if inner, ok := field(fields, "task", "todo", "item", "created").(map[string]any); ok {
 			fields = inner
 		}
 		id, _ := parseLabel(0, fields, idNames...)
@@ -186,6 +188,31 @@ func idIn(result string) string {
 	}
 	id, _ := cutNumber("#" + after)
 	return id
+}
+
+// idsOfNew returns the ids of the todos that a result says it has added: of the items or
+// ids in its JSON, or of its lines that begin with "#1".
+func idsOfNew(result string) (ids []string) {
+	value := resultValue(strings.TrimSpace(result))
+	if fields, ok := value.(map[string]any); ok {
+		value = field(fields, append([]string{"created", "added", "new_todos"}, listNames...)...)
+	}
+	items, _ := value.([]any)
+	for _, item := range items {
+		fields, ok := item.(map[string]any)
+		if !ok {
+			fields = map[string]any{"id": item}
+		}
+		id, _ := parseLabel(0, fields, idNames...)
+		ids = append(ids, clean(id))
+	}
+	text, _ := value.(string)
+	for line := range strings.Lines(text) {
+		if id, _ := cutNumber(afterBullet(strings.TrimSpace(line))); id != "" {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 const (

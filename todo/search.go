@@ -138,7 +138,7 @@ func (s *search) lookAtList(kind toolKind, call *Call) (last bool) {
 		does = effect{shows: true}
 	}
 	s.noteWriting(call, &does)
-	if echo := s.echo(call, &does); echo != nil {
+	if echo := s.echo(kind, call, &does); echo != nil {
 		return s.end(FromResult, call, echo)
 	}
 	switch {
@@ -183,7 +183,7 @@ func effectOf(kind toolKind, call *Call) (effect, error) {
 	case err != nil:
 		return effect{}, err
 	case !arguments.writes():
-		return effect{}, nil // some agents call a tool of this name once per todo, with only its text
+		return effect{}, errOneTodo // some agents call a tool of this name so
 	case arguments.merge:
 		changes, err := arguments.todos()
 		return effect{changes: true, items: changes}, err
@@ -192,11 +192,11 @@ func effectOf(kind toolKind, call *Call) (effect, error) {
 	return effect{whole: true, items: list}, err
 }
 
-// unreadable notes a call that cannot be read. If one of its items cannot be read,
-// the search ends: older lists are out of date.
+// unreadable notes a call that cannot be read. If it has changed the list in a way that
+// cannot be followed, the search ends: older lists are out of date.
 func (s *search) unreadable(call *Call, problem error) (last bool) {
 	var item *ArgumentsError
-	if errors.As(problem, &item) && item.Item > 0 {
+	if errors.As(problem, &item) && item.Item > 0 || errors.Is(problem, errAction) || errors.Is(problem, errTarget) {
 		return s.stop(call, problem)
 	}
 	s.failed(call, problem)
@@ -204,14 +204,18 @@ func (s *search) unreadable(call *Call, problem error) (last bool) {
 }
 
 // echo returns the whole list that the result of a call repeats, or nil. It is more
-// reliable than the call itself, and must have all todos of the call.
-func (s *search) echo(call *Call, does *effect) []Todo {
+// reliable than the call itself. Unless it is named as the whole list, it must have all
+// todos of the call, and come from a tool whose results have more than new todos.
+func (s *search) echo(kind toolKind, call *Call, does *effect) []Todo {
 	if !does.whole && !does.changes && !does.shows || len(call.Result) > s.unread || !strings.ContainsAny(call.Result, "[{") {
 		return nil
 	}
 	s.unread -= len(call.Result)
-	echo := echoOf(call.Result)
-	if len(echo) < len(does.items) {
+	echo, all := echoOf(call.Result)
+	if all {
+		return echo
+	}
+	if kind == addTool || len(echo) < len(does.items) {
 		return nil
 	}
 	known := make(map[string]bool, 2*len(echo))

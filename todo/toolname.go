@@ -19,8 +19,10 @@ const (
 	otherTool    = agents.NoList
 	wholeTool    = agents.WritesList
 	createTool   = agents.CreatesItem
+	addTool      = agents.CreatesItems
 	updateTool   = agents.UpdatesItems
-	completeTool = agents.CompletesOne
+	completeTool = agents.CompletesItems
+	removeTool   = agents.RemovesItems
 	listTool     = agents.ShowsList
 	sqlTool      = agents.RunsSQL
 	scriptTool   = agents.RunsScripts
@@ -171,38 +173,56 @@ func looksLikeTodoTool(name string) bool {
 	return strings.Contains(plain, "todo") || strings.Contains(plain, "checklist")
 }
 
-// writesStatuses reports whether the arguments of a call are a list of items with
-// statuses.
-func (o *otherTools) writesStatuses(call *Call) bool {
-	if !strings.Contains(call.Arguments, "status") || o.read+len(call.Arguments) > maxLookalikeArguments {
+// isList reports whether the arguments or the result of a call would be read as a list, with
+// statuses that carryon knows, if the tool were named.
+func (o *otherTools) isList(call *Call) bool {
+	size := len(call.Arguments) + len(call.Result)
+	if o.read+size > maxLookalikeArguments {
 		return false
 	}
-	o.read += len(call.Arguments)
-	parsed, err := parseArguments(call.Arguments)
-	if err != nil || parsed.single || len(parsed.items) == 0 {
-		return false
-	}
-	for _, item := range parsed.items {
-		fields, ok := item.(map[string]any)
-		if !ok || !hasStatus(fields) {
-			return false
+	o.read += size
+	s := search{unread: size}
+	s.lookAtList(wholeTool, call)
+	return s.found && !slices.ContainsFunc(s.list, func(t Todo) bool { return t.Status == notStated })
+}
+
+// maySayStatus reports whether the arguments of a call may have items with statuses. It is
+// fast, and may be wrong only if it returns true.
+func maySayStatus(call *Call) bool {
+	for _, word := range [...]string{"status", "state", "omplete", "done", "Done"} {
+		if strings.Contains(call.Arguments, word) {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // none returns the error that says what was found instead of a list.
 func (o *otherTools) none() error {
 	found := new(NoListError)
+	add := func(to *[]string, name string) {
+		if len(*to) < maxNamed {
+			*to = append(*to, strings.Clone(name)) // it may be a part of a large request
+		}
+	}
 	for i := range o.newest {
 		call := &o.newest[i]
-		name := strings.Clone(call.Name) // it may be a part of a large request
-		if len(found.Called) < maxNamed {
-			found.Called = append(found.Called, name)
-		}
-		if len(found.Lookalikes) < maxNamed && (looksLikeTodoTool(name) || o.writesStatuses(call)) {
-			found.Lookalikes = append(found.Lookalikes, name)
+		add(&found.Called, call.Name)
+		switch isAlike := looksLikeTodoTool(call.Name); {
+		case (isAlike || maySayStatus(call)) && o.isList(call):
+			if isAlike || hasStatuses(call) {
+				add(&found.Lookalikes, call.Name)
+			}
+		case isAlike:
+			add(&found.ItemTools, call.Name)
 		}
 	}
 	return found
+}
+
+// hasStatuses reports whether the arguments of a call are a list of items with
+// statuses.
+func hasStatuses(call *Call) bool {
+	parsed, err := parseArguments(call.Arguments)
+	return err == nil && !parsed.single && len(parsed.items) > 0 && allHaveStatus(parsed.items)
 }

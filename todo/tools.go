@@ -114,17 +114,18 @@ func (m *Memory) handleArguments(ctx context.Context, arguments string) ([]Todo,
 	if err != nil {
 		return nil, err
 	}
-	list, err := parsed.todos()
-	if err == nil {
-		err = checkStatuses(list)
+	read, store := parsed.whole, m.replace
+	if parsed.merge {
+		read, store = parsed.todos, m.apply
 	}
-	switch {
-	case err != nil:
+	list, err := read()
+	if err != nil {
 		return nil, err
-	case parsed.merge:
-		return m.apply(ctx, list)
 	}
-	return m.replace(ctx, list)
+	if err := checkStatuses(list); err != nil {
+		return nil, err
+	}
+	return store(ctx, list)
 }
 
 // checkStatuses refuses an unknown status: the model can send another.

@@ -40,17 +40,19 @@ type ToolKind uint8
 
 // The kinds of tools.
 const (
-	NoList       ToolKind = iota // nothing
-	WritesList                   // writes a whole list, or a part of one, as its arguments say
-	CreatesItem                  // adds one todo
-	UpdatesItems                 // changes one todo, or several
-	CompletesOne                 // completes one todo
-	ShowsList                    // shows the list
-	RunsSQL                      // runs SQL statements, which may change or show a list in a table
-	CallsTool                    // calls another tool, which its arguments name
-	FindsTools                   // finds other tools, which requests offer from then on
-	RunsScripts                  // runs a script in JavaScript, which may call a tool that writes a whole list
-	AwaitsScript                 // waits for the end of such a script
+	NoList         ToolKind = iota // nothing
+	WritesList                     // writes a whole list, or a part of one, as its arguments say
+	CreatesItem                    // adds one todo
+	CreatesItems                   // adds todos; its result has the new ones, with their ids
+	UpdatesItems                   // changes one todo, or several
+	CompletesItems                 // completes one todo, or several
+	RemovesItems                   // removes one todo, or several
+	ShowsList                      // shows the list
+	RunsSQL                        // runs SQL statements, which may change or show a list in a table
+	CallsTool                      // calls another tool, which its arguments name
+	FindsTools                     // finds other tools, which requests offer from then on
+	RunsScripts                    // runs a script in JavaScript, which may call a tool that writes a whole list
+	AwaitsScript                   // waits for the end of such a script
 )
 
 // Tool is a tool of a todo list. Case, "_" and "-" in its name do not count.
@@ -114,7 +116,7 @@ type Mailbox struct {
 func All() []Agent { return all() }
 
 var all = sync.OnceValue(func() []Agent { //nolint:gochecknoglobals // facts, put together once
-	return append([]Agent{claudeCode, codex, openCode, ohMyOpenCode, copilotCLI, qwenCode, geminiCLI, mastra}, others...)
+	return append([]Agent{claudeCode, codex, openCode, ohMyOpenCode, copilotCLI, qwenCode, geminiCLI, mastra, agentFramework}, others...)
 })
 
 // Collect returns the facts of all agents that of returns for each, in order.

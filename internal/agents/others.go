@@ -44,8 +44,33 @@ const mastraSeen = "1.71.0"
 
 var mastra = Agent{ //nolint:gochecknoglobals // facts
 	Name:     "Mastra",
-	Tools:    []Tool{{"task_write", WritesList, mastraSeen}, {"task_update", UpdatesItems, mastraSeen}, {"task_complete", CompletesOne, mastraSeen}},
+	Tools:    []Tool{{"task_write", WritesList, mastraSeen}, {"task_update", UpdatesItems, mastraSeen}, {"task_complete", CompletesItems, mastraSeen}},
 	Elements: []Element{{"current-task-list", Holds, mastraSeen, ""}, {"task-list-update", Holds, mastraSeen, ""}},
+}
+
+// The names of the tools of Microsoft's agent framework were other ones before. Ids count
+// from 0 in Go, and from 1 in .NET and Python.
+const (
+	agentFrameworkSeen = "Go 22fce0a1265b, .NET 025f08df55ab"
+	agentFrameworkOld  = "Python 708a28cd3e5f"
+)
+
+var agentFramework = Agent{ //nolint:gochecknoglobals // facts
+	Name: "Microsoft's agent framework",
+	Tools: []Tool{
+		{"todos_add", CreatesItems, agentFrameworkSeen},
+		{"todos_complete", CompletesItems, agentFrameworkSeen},
+		{"todos_remove", RemovesItems, agentFrameworkSeen},
+		{"todos_get_all", ShowsList, agentFrameworkSeen}, // todos_get_remaining shows a part
+		{"add_todos", CreatesItems, agentFrameworkOld},
+		{"complete_todos", CompletesItems, agentFrameworkOld},
+		{"remove_todos", RemovesItems, agentFrameworkOld},
+		{"get_all_todos", ShowsList, agentFrameworkOld},
+		{"TodoList_Add", CreatesItems, ""},
+		{"TodoList_Complete", CompletesItems, ""},
+		{"TodoList_Remove", RemovesItems, ""},
+		{"TodoList_GetAll", ShowsList, ""},
+	},
 }
 
 // others are the agents of which little is known.
@@ -59,6 +84,13 @@ var others = []Agent{ //nolint:gochecknoglobals // facts
 	{Name: "Hermes", Tools: []Tool{{"todo_list", WritesList, ""}}},
 	{Name: "Crush", Tools: []Tool{{"todos", WritesList, ""}}},
 	{Name: "Mistral Vibe, pi", Tools: []Tool{{"todo", WritesList, ""}}},
+	{Name: "docker-agent", Tools: []Tool{
+		{"create_todo", CreatesItem, "c4c0e97e2a0e"},
+		{"create_todos", CreatesItems, "c4c0e97e2a0e"},
+		{"update_todos", WritesList, "c4c0e97e2a0e"},
+		{"list_todos", ShowsList, "c4c0e97e2a0e"},
+	}},
+	{Name: "AstrBot", Tools: []Tool{{"todolist_add", CreatesItems, "b6f1c5c2a929"}, {"todolist_update", UpdatesItems, "b6f1c5c2a929"}}},
 	{Name: "OpenHands", Tools: []Tool{{"task_tracker", WritesList, ""}}},
 	{Name: "Continue", Tools: []Tool{{"Checklist", WritesList, "1.5.47"}}},
 	{Name: "the providers' tool search", Tools: []Tool{{"tool_search_tool_regex", FindsTools, ""}, {"tool_search_tool_bm25", FindsTools, ""}}},

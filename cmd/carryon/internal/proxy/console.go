@@ -28,8 +28,14 @@ func (c *Config) Logger(w io.Writer) *slog.Logger {
 
 // withFlags puts the command's flag in the place of a Go option that is recommended.
 func withFlags(_ []string, a slog.Attr) slog.Attr {
-	if a.Key == "remedy" && a.Value.String() == "todo.WithToolNames" {
+	if a.Key != "remedy" {
+		return a
+	}
+	switch a.Value.String() {
+	case "todo.WithToolNames":
 		return slog.String(a.Key, "-todo-tools")
+	case "todo.ProviderFunc":
+		return slog.String(a.Key, "-ask")
 	}
 	return a
 }

@@ -390,7 +390,8 @@ func (j *journal) outcome(e *entry, o *middleware.Outcome) outcome {
 // asFlags replaces the Go options that explanations recommend by the proxy's flags.
 var asFlags = sync.OnceValue(func() *strings.Replacer { //nolint:gochecknoglobals // constant
 	return strings.NewReplacer(
-		"todo.WithToolNames", "-todo-tools", "ApprovalYOLO or Handback.Questions", "-yolo or -questions continue", "Handback.Untouched", "-untouched continue",
+		"todo.WithToolNames", "-todo-tools", "give carryon the list with todo.ProviderFunc", "carryon cannot follow it; -ask goes without a list",
+		"ApprovalYOLO or Handback.Questions", "-yolo or -questions continue", "Handback.Untouched", "-untouched continue",
 	)
 })
 
