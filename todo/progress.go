@@ -123,15 +123,18 @@ func (p *progress) readFlag(m member, set bool) {
 	switch {
 	case m.kind == stageMember:
 		p.other = true
-	case m.kind == statusMember, m.kind == shareMember, m.status == Completed:
+	case m.kind != flagMember, m.status == Completed:
 		p.done, p.open = p.done || set, p.open || !set
-	case m.status == Pending && m.opposite:
+	case m.opposite:
 		p.done, p.open = p.done || !set, p.open || set
+	case !set:
+		p.doubt = true
+	case m.status == Pending:
+		p.waiting = true
+	case m.status == InProgress:
+		p.started = true
 	default:
-		p.waiting = p.waiting || set && m.status == Pending
-		p.started = p.started || set && m.status == InProgress
-		p.cancelled = p.cancelled || set && m.status == Cancelled
-		p.doubt = p.doubt || !set
+		p.cancelled = true
 	}
 }
 
@@ -321,24 +324,32 @@ func (m member) named(word string, isStatus bool) member {
 	isShare, isProgress := m.kind == shareMember, word == "progress" || word == "completion"
 	m.kind = noMember
 	switch {
-	case isStatus:
-		if !isShare && !m.dated && (word == "" || known || isProgress) {
+	case isStatus && !isShare && !m.dated:
+		if word == "" || known || isProgress {
 			m.kind = statusMember
 		}
-	case isShare:
-		if !m.dated && (word == "" && m.percent || isProgress || status == Completed) {
+	case isShare && !isStatus && !m.dated:
+		if word == "" && m.percent || isProgress || status == Completed {
 			m.kind = shareMember
 		}
+	case !isStatus && !isShare:
+		m.alone(word, status)
+	}
+	return m
+}
+
+// alone adds what a word says that stands without "status" or "percent".
+func (m *member) alone(word string, status Status) {
+	switch {
 	case word == "completion" && m.dated:
 		m.kind, m.status = flagMember, Completed
-	case isProgress && !m.dated:
+	case (word == "progress" || word == "completion") && !m.dated:
 		m.kind = shareMember
 	case word == "stage" || word == "phase":
 		m.kind = stageMember
-	case known:
+	case status != "":
 		m.kind, m.status, m.opposite = flagMember, status, saysOpposite(word)
 	}
-	return m
 }
 
 // flagNamed returns the status that a flag of this name is about.
