@@ -139,7 +139,7 @@ func (e *callEnv) withRequest(ctx context.Context) context.Context {
 		ctx = todo.WithConversation(ctx, adapter.Calls(e.request.history))
 	}
 	if e.request.toolNames != nil {
-		ctx = todo.WithTools(ctx, e.request.toolNames.ToolNames)
+		ctx = scope.WithTools(ctx, e.request.toolNames.ToolNames)
 	}
 	return ctx
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -288,7 +289,7 @@ func TestListInScriptsOfARequestWithoutIt(t *testing.T) {
 		{[]string{"exec", "exec_command", "update_plan", "wait"}, true},
 	} {
 		ctx := todo.WithConversation(t.Context(), slices.Values([]todo.Call{script("new", completed)}))
-		_, _, err := source.Locate(todo.WithTools(ctx, slices.Values(test.tools)))
+		_, _, err := source.Locate(scope.WithTools(ctx, slices.Values(test.tools)))
 		assert.Equal(t, !test.found, err != nil)
 		if !test.found {
 			require.EqualError(t, err, "todo: no list: none of the tools called is known to write one: exec")

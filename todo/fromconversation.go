@@ -35,8 +35,9 @@ type conversationSource struct {
 }
 
 // WithToolNames adds names of tools that write a todo list, for tools that
-// [FromConversation] does not know. Case, "_" and "-" are ignored. Blank names are
-// ignored, too.
+// [FromConversation] does not know. Each call, or its result, must have the whole list;
+// for a tool that adds or changes single todos, use a [ProviderFunc]. Case, "_" and "-" are
+// ignored. Blank names are ignored, too.
 func WithToolNames(names ...string) ConversationOption {
 	var tools []tool
 	for _, name := range names {
@@ -62,19 +63,22 @@ func WithToolNames(names ...string) ConversationOption {
 //     update_todo and checklist. [ParseList] says what their arguments may look like.
 //     An empty list means that nothing is left to do.
 //   - Changes of a list by id: items with "merge" set to true, and "updates".
-//   - Tools that are called once for each todo: TaskCreate, TaskUpdate, task_update,
-//     task_complete, tracker_create_task, tracker_update_task, and todo with an
-//     "action" such as add, toggle, complete or clear. Their calls are replayed; the
-//     ids may be in the results. TaskCreate and TaskUpdate may also say who owns a todo
-//     and what it waits for.
+//   - Tools that add or change single todos: TaskCreate, TaskUpdate, task_update,
+//     task_complete, tracker_create_task, tracker_update_task, create_todo,
+//     create_todos, update_todos, todos_add, todos_complete, todos_remove (also
+//     TodoList_Add, add_todos and their like), todolist_add, todolist_update, and todo
+//     with an "action" such as add, toggle, complete or clear. Their calls are replayed;
+//     the ids may be in the results. TaskCreate and TaskUpdate may also say who owns a
+//     todo and what it waits for.
 //   - sql, the tool with which Copilot CLI keeps its list in a table. Its statements
 //     are replayed as long as the results confirm them.
 //   - exec, the tool with which Codex runs scripts that call update_plan, if the
 //     request offers update_plan. The scripts are read, but not run. A script that
 //     failed or has not ended does not count; see [Origin].Unconfirmed.
 //   - Results that repeat the whole list, as JSON or as a checklist. Such a result
-//     counts instead of its call if it has all todos of the call. TaskList,
-//     tracker_list_tasks and todo_read have only a result.
+//     counts instead of its call if it has all todos of the call, or names the list as
+//     "all_todos" or the like. TaskList, tracker_list_tasks, list_todos, todos_get_all
+//     and todo_read have only a result.
 //
 // A call counts even without a result. Some calls are skipped, and older ones are read
 // instead:
@@ -93,8 +97,8 @@ func WithToolNames(names ...string) ConversationOption {
 //
 // If there is no such call, the error is a [*NoListError]. If the newest list cannot be
 // read, the error is an [*UnreadableError], because an older list would be a guess: an
-// item is invalid, the list is too long, its SQL or its script is of a kind that
-// carryon does not read, or the history has only a part of it.
+// item is invalid, the list is too long, its SQL, its script or a change of it is of a
+// kind that carryon does not read, or the history has only a part of it.
 //
 // FromConversation looks at up to 32 calls that may contain a list, 1,000 calls that
 // change one, and 256 KiB of arguments and results. It stops once it has found the
@@ -128,7 +132,7 @@ func (c *conversationSource) Todos(ctx context.Context) ([]Todo, error) {
 // Locate implements [Locator].
 func (c *conversationSource) Locate(ctx context.Context) ([]Todo, Origin, error) {
 	checkContext(ctx)
-	tools, _ := toolsFrom(ctx)
+	tools, _ := scope.Tools(ctx)
 	s := search{source: c, tools: tools, unread: maxArguments}
 	if err := s.read(ctx); err != nil {
 		return nil, Origin{}, err
@@ -204,7 +208,7 @@ func (r *remembered) get(session string, tools uint64) (rememberedList, bool) {
 // rememberedTools identifies the tools that the request of ctx offers, within this
 // process; 0 if they are not known.
 func rememberedTools(ctx context.Context) uint64 {
-	tools, known := toolsFrom(ctx)
+	tools, known := scope.Tools(ctx)
 	if !known {
 		return 0
 	}

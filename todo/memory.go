@@ -131,8 +131,8 @@ func (m *Memory) list(session string) []Todo {
 //
 // The error is [ErrNoSession] without a session, or that of the engine of
 // [WithRecords]. It is an [*ArgumentsError], and the old list is kept, if a content is
-// blank, if the list exceeds the limits of [WithMaxItems] or [WithMaxContent], or if
-// any other text is longer than 1 KiB.
+// blank or longer than 64 KiB, if the list has more than 1,000 todos, or if any other text
+// is longer than 1 KiB.
 func (m *Memory) Write(ctx context.Context, todos []Todo) error {
 	_, err := m.replace(ctx, slices.Clone(todos))
 	return err

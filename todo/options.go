@@ -12,8 +12,8 @@ import (
 // Off as the value of a limit means no limit.
 const Off = -1
 
-// The default limits of a Memory. They are far above what an agent needs and
-// keep a runaway model from filling the memory.
+// The limits of a Memory. They are far above what an agent needs and keep a runaway
+// model from filling the memory. Only the number of sessions can be set.
 const (
 	defaultMaxItems    = 1000
 	defaultMaxContent  = 64 << 10
@@ -41,31 +41,11 @@ type memoryOptions struct {
 	err             error           // of the refused options
 }
 
-// WithMaxItems sets how many todos a list may have. The default is 1,000; [Off] means
-// no limit. A longer list is rejected.
-func WithMaxItems(n int) MemoryOption {
-	return func(o *memoryOptions) { o.maxItems = n }
-}
-
-// WithMaxContent sets how many bytes the content of a todo may have. The default is 64
-// KiB; [Off] means no limit. A list with a longer content is rejected.
-func WithMaxContent(bytes int) MemoryOption {
-	return func(o *memoryOptions) { o.maxContent = bytes }
-}
-
 // WithMaxSessions sets how many sessions may have a list in memory. The default is
-// 100,000; [Off] means no limit. Beyond the limit, the list that was read or written
-// least recently is dropped.
+// 100,000; [Off] means no limit. Beyond the limit, and beyond 256 MiB for all lists
+// together, the list that was read or written least recently is dropped.
 func WithMaxSessions(n int) MemoryOption {
 	return func(o *memoryOptions) { o.maxSessions = n }
-}
-
-// WithMaxBytes sets roughly how many bytes the lists of all sessions may take in memory
-// together. The default is 256 MiB; [Off] means no limit. Beyond the limit, the lists
-// that were read or written least recently are dropped, but never the one that is being
-// written.
-func WithMaxBytes(bytes int) MemoryOption {
-	return func(o *memoryOptions) { o.maxBytes = bytes }
 }
 
 // WithOneConversation says that the program has one conversation: there is one list,
@@ -76,8 +56,8 @@ func WithOneConversation() MemoryOption {
 }
 
 // WithRecords keeps the lists on an engine that several processes share: each process
-// reads what any of them has written. [WithMaxSessions] and [WithMaxBytes] then have no
-// effect, and [WithMaxAge] has. Subscribers receive only the changes that this process
+// reads what any of them has written. [WithMaxSessions] then has no effect, and
+// [WithMaxAge] has. Subscribers receive only the changes that this process
 // makes. NewMemory panics if engine is nil.
 func WithRecords(engine records.Records) MemoryOption {
 	return func(o *memoryOptions) {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -20,7 +21,7 @@ func asking(t *testing.T, session string, tools []string, calls ...todo.Call) co
 	t.Helper()
 	ctx := todo.WithConversation(in(t, session), slices.Values(calls))
 	if tools != nil {
-		ctx = todo.WithTools(ctx, slices.Values(tools))
+		ctx = scope.WithTools(ctx, slices.Values(tools))
 	}
 	return ctx
 }

@@ -54,7 +54,7 @@ func (f *feed) take(session string) (list []Todo, to []*subscriber, ok bool) {
 
 // Subscribe calls f after each change of a list by Write, Forget or a todo_write call.
 // f receives the session and a copy of the new list, which it may keep. Subscribe does
-// not report lists that are dropped because of WithMaxSessions or WithMaxBytes.
+// not report lists that are dropped because there are too many.
 //
 // f runs on the goroutine that made the change, which waits for it. No lock is held, so
 // f may call the Memory. f receives the changes of a session one at a time and in

@@ -264,22 +264,6 @@ func WithConversation(ctx context.Context, c Conversation) context.Context {
 	return context.WithValue(ctx, conversationKey{}, c)
 }
 
-type toolsKey struct{}
-
-// WithTools returns a ctx with the names of the tools that a request offers. nil means
-// that they are unknown.
-func WithTools(ctx context.Context, tools iter.Seq[string]) context.Context {
-	return context.WithValue(ctx, toolsKey{}, tools)
-}
-
-// toolsFrom returns the names of the tools that the request of ctx offers, and whether
-// they are known. Like a [Conversation], tools may be used only until [Provider].Todos
-// returns.
-func toolsFrom(ctx context.Context) (tools iter.Seq[string], known bool) {
-	tools, _ = ctx.Value(toolsKey{}).(iter.Seq[string])
-	return tools, tools != nil
-}
-
 // ConversationFrom returns the conversation of ctx, or the empty one if ctx has none.
 // It never returns nil.
 func ConversationFrom(ctx context.Context) Conversation {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"iter"
 	"strings"
 	"time"
 )
@@ -19,6 +20,7 @@ type (
 	deadlineKey  struct{}
 	layerKey     struct{}
 	turnKey      struct{}
+	toolsKey     struct{}
 )
 
 // MaxName is the length in bytes up to which [Name] leaves a session's name
@@ -46,6 +48,19 @@ func WithSession(ctx context.Context, session string) context.Context {
 func Session(ctx context.Context) string {
 	session, _ := ctx.Value(sessionKey{}).(string)
 	return session
+}
+
+// WithTools returns a ctx with the names of the tools that a request offers. nil means
+// that they are unknown.
+func WithTools(ctx context.Context, tools iter.Seq[string]) context.Context {
+	return context.WithValue(ctx, toolsKey{}, tools)
+}
+
+// Tools returns the names of the tools that the request of ctx offers, and whether they
+// are known. They may be used only until the todo source returns.
+func Tools(ctx context.Context) (tools iter.Seq[string], known bool) {
+	tools, _ = ctx.Value(toolsKey{}).(iter.Seq[string])
+	return tools, tools != nil
 }
 
 // Suppress returns a ctx under which carryon continues no call.
