@@ -103,17 +103,13 @@ func ExampleMemory_Subscribe() {
 
 func ExampleNewMemory() {
 	todos := todo.NewMemory(
-		todo.WithMaxItems(2),
-		todo.WithMaxContent(200),
 		todo.WithMaxSessions(1000),
 		todo.OnPanic(func(session string, recovered any) { fmt.Println(session, recovered) }),
 	)
 	ctx := continuation.WithSession(context.Background(), "alice")
-	fmt.Println(todos.Write(ctx, []todo.Todo{
-		{Content: "one"}, {Content: "two"}, {Content: "three"},
-	}))
+	fmt.Println(todos.Write(ctx, []todo.Todo{{Content: "one"}, {Content: " "}}))
 	// Output:
-	// todo: the list has 3 todos; send at most 2
+	// todo: item 2: content is missing or blank; send what has to be done as a string that is not blank
 }
 
 // A program with one conversation needs no sessions, and says so.
