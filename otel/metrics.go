@@ -75,8 +75,8 @@ func newInstruments(o *options) *instruments {
 		store: m.histogram("carryon.store.duration", "How long the store of session state took to answer"),
 	}
 	if o.inference {
-		i.turnDuration = m.histogram(o.conventions.durationMetric(), "How long a turn took")
-		i.timeToFirstChunk = m.histogram(o.conventions.firstChunkMetric(), "How long the first chunk of a turn took")
+		i.turnDuration = m.histogram(durationMetric, "How long a turn took")
+		i.timeToFirstChunk = m.histogram(firstChunkMetric, "How long the first chunk of a turn took")
 	}
 	var err error
 	i.open, err = m.meter.Int64UpDownCounter("carryon.calls.open", metric.WithUnit("{call}"),

@@ -73,7 +73,7 @@ func TestMetrics(t *testing.T) {
 		reader := sdkmetric.NewManualReader()
 		observer := carryonotel.NewObserver(
 			carryonotel.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))),
-			carryonotel.WithInferenceMetrics(), carryonotel.WithConventions(carryonotel.GenAI142))
+			carryonotel.WithInferenceMetrics())
 		s := scenario.New(t, m, open, middleware.WithObserver(observer))
 		require.NoError(t, s.Ask(fakellm.Text("Next.").Usage(10, 2), scenario.Edit().Usage(20, 3)).Err)
 		require.NoError(t, s.Call(continuation.Suppress(s.Ctx), scenario.Request(), fakellm.Text("A title")).Err)
@@ -95,7 +95,7 @@ func TestMetrics(t *testing.T) {
 			"carryon.tokens carryon.turn.kind=continuation gen_ai.request.model=test-model gen_ai.token.type=input":                   20,
 			"carryon.tokens carryon.turn.kind=continuation gen_ai.request.model=test-model gen_ai.token.type=output":                  3,
 			"carryon.todos.duration":                                                                                                  2,
-			"gen_ai.client.inference.duration gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=test-model": 3,
+			"gen_ai.client.operation.duration gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=test-model": 3,
 		})
 		for _, budget := range []string{"max_attempts", "max_without_progress", "token_budget"} { // so that its first count is an increase
 			assert.Contains(t, got, "carryon.exhausted carryon.reason="+budget)
@@ -109,7 +109,7 @@ func TestMetrics(t *testing.T) {
 	})
 }
 
-const firstChunkOf3 = "gen_ai.client.inference.time_to_first_chunk gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=test-model"
+const firstChunkOf3 = "gen_ai.client.operation.time_to_first_chunk gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=test-model"
 
 // What closing questions cost stands beside what all continuations cost.
 func TestMetricsOfQuestions(t *testing.T) {
@@ -197,10 +197,9 @@ func TestPausesAndWaitsAreCounted(t *testing.T) {
 func TestWrongOptionsAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, option := range map[string]carryonotel.Option{
-		"nil tracer provider":                carryonotel.WithTracerProvider(nil),
-		"nil meter provider":                 carryonotel.WithMeterProvider(nil),
-		"unknown version of the conventions": carryonotel.WithConventions(9),
-		"unknown session mode":               carryonotel.WithSession(9),
+		"nil tracer provider":  carryonotel.WithTracerProvider(nil),
+		"nil meter provider":   carryonotel.WithMeterProvider(nil),
+		"unknown session mode": carryonotel.WithSession(9),
 	} {
 		assert.PanicsWithValue(t, "carryon/otel: "+name, func() { carryonotel.NewObserver(option) })
 	}

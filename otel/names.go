@@ -2,19 +2,6 @@ package otel
 
 import "go.opentelemetry.io/otel/attribute"
 
-// Conventions is a version of OpenTelemetry's conventions for generative AI. Their
-// names still change from version to version.
-type Conventions uint8
-
-// The versions that carryon supports.
-const (
-	// V141 is the last version within OpenTelemetry's common conventions, which
-	// most dashboards know. It is the default.
-	V141 Conventions = iota
-	// GenAI142 is version 1.42.0 of the conventions' own repository.
-	GenAI142
-)
-
 // Attribute names from the conventions for generative AI and for errors.
 const (
 	operationName   = attribute.Key("gen_ai.operation.name")
@@ -67,18 +54,9 @@ const (
 	kindContinuation = "continuation"
 )
 
-// durationMetric is the name of the histogram of turn durations.
-func (c Conventions) durationMetric() string {
-	if c == GenAI142 {
-		return "gen_ai.client.inference.duration"
-	}
-	return "gen_ai.client.operation.duration"
-}
-
-// firstChunkMetric is the name of the histogram of the time to the first chunk.
-func (c Conventions) firstChunkMetric() string {
-	if c == GenAI142 {
-		return "gen_ai.client.inference.time_to_first_chunk"
-	}
-	return "gen_ai.client.operation.time_to_first_chunk"
-}
+// Histograms of the conventions. Version 1.41 is the last one within OpenTelemetry's common conventions, which most
+// dashboards know.
+const (
+	durationMetric   = "gen_ai.client.operation.duration"
+	firstChunkMetric = "gen_ai.client.operation.time_to_first_chunk"
+)

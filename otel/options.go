@@ -13,12 +13,11 @@ import (
 type Option func(*options)
 
 type options struct {
-	tracers     trace.TracerProvider
-	meters      metric.MeterProvider
-	conventions Conventions
-	session     SessionMode
-	inference   bool
-	content     bool
+	tracers   trace.TracerProvider
+	meters    metric.MeterProvider
+	session   SessionMode
+	inference bool
+	content   bool
 }
 
 // WithTracerProvider sets the provider for spans. The default is OpenTelemetry's
@@ -31,12 +30,6 @@ func WithTracerProvider(p trace.TracerProvider) Option {
 // global provider.
 func WithMeterProvider(p metric.MeterProvider) Option {
 	return check(p != nil, func(o *options) { o.meters = p }, "nil meter provider")
-}
-
-// WithConventions sets the version of the conventions for generative AI. The
-// default is [V141].
-func WithConventions(version Conventions) Option {
-	return check(version <= GenAI142, func(o *options) { o.conventions = version }, "unknown version of the conventions")
 }
 
 // WithInferenceMetrics adds the histograms of the conventions: the duration of turns

@@ -4,8 +4,7 @@
 //	mw := middleware.New(todos)
 //	model := carrylangchain.Wrap(llm, mw)
 //
-// Begin with [Wrap], or with [WrapEmbedding] if the model also creates embeddings. The
-// result is an llms.Model and works wherever langchaingo takes one: under agents,
+// Begin with [Wrap]. The result is an llms.Model and works wherever langchaingo takes one: under agents,
 // chains and the program's own tool loops. Requests and answers have langchaingo's
 // types, and pass through unchanged if carryon has nothing to do.
 //

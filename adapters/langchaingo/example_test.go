@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/tmc/langchaingo/chains"
-	"github.com/tmc/langchaingo/embeddings"
 	"github.com/tmc/langchaingo/llms"
 	"github.com/tmc/langchaingo/llms/openai"
 
@@ -120,33 +119,4 @@ func ExampleWithTextAgent() {
 	// Output:
 	// "SAY One verse is done.\n\nTwo are."
 	// <nil>
-}
-
-// embeddingModel stands for a model that also makes embeddings, like an
-// *openai.LLM.
-type embeddingModel struct{ llms.Model }
-
-func (embeddingModel) CreateEmbedding(_ context.Context, texts []string) ([][]float32, error) {
-	vectors := make([][]float32, len(texts))
-	for i, text := range texts {
-		vectors[i] = []float32{float32(len(text))}
-	}
-	return vectors, nil
-}
-
-// One client for both: the retriever gets its embeddings from the agent's
-// model.
-func ExampleWrapEmbedding() {
-	llm, server := exampleModel()
-	defer server.Close()
-
-	mw := middleware.New(todo.FromConversation())
-	model := carrylangchain.WrapEmbedding(embeddingModel{llm}, mw)
-	embedder, err := embeddings.NewEmbedder(model)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(embedder.EmbedDocuments(context.Background(), []string{"parser", "grammar"}))
-	// Output: [[6] [7]] <nil>
 }

@@ -23,7 +23,6 @@ func TestNilArgumentsPanicWithASentence(t *testing.T) {
 	model, _ := speaks()
 	assert.PanicsWithValue(t, "carryon/adapters/langchaingo: nil model", func() { carrylangchain.Wrap(nil, mw) })
 	assert.PanicsWithValue(t, "carryon/adapters/langchaingo: nil middleware", func() { carrylangchain.Wrap(model, nil) })
-	assert.PanicsWithValue(t, "carryon/adapters/langchaingo: nil model", func() { carrylangchain.WrapEmbedding(nil, mw) })
 	assert.PanicsWithValue(t, "carryon/adapters/langchaingo: nil text agent", func() {
 		carrylangchain.Wrap(model, mw, carrylangchain.WithTextAgent(nil))
 	})

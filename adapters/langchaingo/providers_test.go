@@ -8,10 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"github.com/tmc/langchaingo/embeddings"
 	"github.com/tmc/langchaingo/llms"
 	"github.com/tmc/langchaingo/llms/huggingface"
-	"github.com/tmc/langchaingo/llms/openai"
 
 	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
 	"github.com/carryon-go/carryon/continuation"
@@ -292,19 +290,4 @@ func TestARejectedPauseIsFoldedToo(t *testing.T) {
 	require.Len(t, sent[2], len(question()))
 	first, _ := sent[2][0].Parts[0].(llms.TextContent)
 	assert.True(t, strings.HasPrefix(first.Text, "You write code.\n\nDid one:\n\nWell:\n\nInvalid pause reason: "), first.Text)
-}
-
-func TestEmbeddingsAreTheModels(t *testing.T) {
-	t.Parallel()
-	server := newScript(t, `{"data":[{"embedding":[0.5,0.25]}]}`)
-	llm, err := openai.New(openai.WithToken("none"), openai.WithBaseURL(server.URL), openai.WithHTTPClient(server.Client()))
-	require.NoError(t, err)
-	model := carrylangchain.WrapEmbedding(llm, middleware.New(twoTodos))
-	embedder, err := embeddings.NewEmbedder(model)
-	require.NoError(t, err)
-	vector, err := embedder.EmbedQuery(t.Context(), "tea")
-	require.NoError(t, err)
-	assert.Equal(t, []float32{0.5, 0.25}, vector)
-	assert.Same(t, llm, model.Unwrap())
-	assert.Implements(t, (*llms.ReasoningModel)(nil), model)
 }

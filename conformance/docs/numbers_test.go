@@ -151,7 +151,6 @@ func numbers(t *testing.T) []number {
 		{page: "docs/shared-state.md", text: "the last %v records", value: thousands(in("records", "maxSeen"))},
 		{page: "docs/shared-state.md", text: "at most %v.", value: size(in("records", "maxSeen") * in("records", "maxSeenSize"))},
 		{page: "docs/telemetry.md", text: "conventions 1.41", why: "the option of otel has the other version"},
-		{page: "docs/telemetry.md", text: "takes those of 1.42", why: "the option has it in its name"},
 		{page: "docs/telemetry.md", text: "the status is 0 without", why: "a label"},
 		{page: "docs/telemetry.md", text: "| 1, or 0 while", why: "a metric's value"},
 		{page: "docs/telemetry.md", text: "At most %v models", value: in("otel", "maxModels")},

@@ -73,17 +73,3 @@ func ExampleConversational() {
 	// It is painted, too.
 	// <nil>
 }
-
-func ExampleReadOneShot() {
-	for _, answer := range []string{
-		"Thought: I know.\nFinal Answer: 42",
-		"Thought: I have to look.\nAction: search\nAction Input: tea",
-		"I do not know.",
-	} {
-		fmt.Printf("%+v\n", carryagents.ReadOneShot(answer))
-	}
-	// Output:
-	// {Kind:2 Answer:42 Tool: Input:}
-	// {Kind:1 Answer: Tool:search Input:tea}
-	// {Kind:0 Answer: Tool: Input:}
-}

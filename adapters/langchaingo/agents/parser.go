@@ -14,24 +14,24 @@ import (
 // OneShot continues calls of an agents.OneShotZeroAgent, the agent that
 // agents.Initialize makes for ZeroShotReactDescription.
 func OneShot() langchaingo.Option {
-	return langchaingo.WithTextAgent(ReadOneShot)
+	return langchaingo.WithTextAgent(readOneShot)
 }
 
 // Conversational continues calls of an agents.ConversationalAgent, the agent
 // that agents.Initialize makes for ConversationalReactDescription.
 func Conversational() langchaingo.Option {
-	return langchaingo.WithTextAgent(ReadConversational)
+	return langchaingo.WithTextAgent(readConversational)
 }
 
-// ReadOneShot returns how an agents.OneShotZeroAgent reads an answer. It is safe for
+// readOneShot returns how an agents.OneShotZeroAgent reads an answer. It is safe for
 // concurrent use.
-func ReadOneShot(answer string) langchaingo.Reading {
+func readOneShot(answer string) langchaingo.Reading {
 	return read(&agents.OneShotZeroAgent{Chain: chain(answer), OutputKey: outputKey})
 }
 
-// ReadConversational returns how an agents.ConversationalAgent reads an answer. It is
+// readConversational returns how an agents.ConversationalAgent reads an answer. It is
 // safe for concurrent use.
-func ReadConversational(answer string) langchaingo.Reading {
+func readConversational(answer string) langchaingo.Reading {
 	return read(&agents.ConversationalAgent{Chain: chain(answer), OutputKey: outputKey})
 }
 
