@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -37,7 +38,8 @@ func (c *Call) endContinuation(err error) {
 	ended := session.Ended{
 		Answered: err == nil && !paused, Asked: asked,
 		Called: called && !c.env.hasShortLoop(), Tokens: c.tokensOf(r, err), Result: c.resultOf(err, called),
-		Unshown: err != nil && !c.decider.continued.shown && !c.env.cancel.hasEnded(), // one that the caller ends uses its attempt
+		// One that the caller ends, or that was refused, uses its attempt.
+		Unshown: err != nil && !c.decider.continued.shown && !c.env.cancel.hasEnded() && !r.refused,
 		Refused: isRefusal(err),
 	}
 	if ended.Called && !r.otherCall {
@@ -231,7 +233,7 @@ const (
 func (c *Call) tryAgain(err error) bool {
 	try := c.decider.continued
 	try.failed++
-	if try.shown || try.failed == maxTries || !mayRecover(err) {
+	if try.shown || try.failed == maxTries || c.turn.reader.refused || !mayRecover(err) {
 		return false
 	}
 	try.failure = err
@@ -279,18 +281,32 @@ func mayRecover(err error) bool {
 	return !retry.Never && retry.After <= maxRetryDelay && isTransient(err)
 }
 
-// retryOf returns what the provider says about another try.
-func retryOf(err error) adapter.Retry {
+// retryOf returns what the provider says about another try: in the header of its answer,
+// or in the error that it reports.
+func retryOf(err error) (retry adapter.Retry) {
 	var status *adapter.StatusError
 	if errors.As(err, &status) {
-		return status.Retry
+		retry = status.Retry
+	}
+	reported := reportedRetry(err)
+	return adapter.Retry{After: cmp.Or(retry.After, reported.After), Never: retry.Never || reported.Never}
+}
+
+// reportedRetry returns what an error itself says about another try.
+func reportedRetry(err error) adapter.Retry {
+	var reported interface{ Retry() adapter.Retry }
+	if errors.As(err, &reported) {
+		return reported.Retry()
 	}
 	return adapter.Retry{}
 }
 
 // isTransient reports whether the failure may be temporary, judging by its HTTP
-// status. Without a status, it may.
+// status and by what the provider reports. Without either, it may.
 func isTransient(err error) bool {
+	if reportedRetry(err).Never {
+		return false
+	}
 	switch status := statusOf(err); status {
 	case 0, 408, 409, 429:
 		return true
@@ -302,5 +318,5 @@ func isTransient(err error) bool {
 // isRefusal reports whether the provider, not the model, refuses the conversation itself, so that it
 // would refuse another continuation too.
 func isRefusal(err error) bool {
-	return statusOf(err) >= 400 && !isTransient(err)
+	return statusOf(err) >= 400 && !isTransient(err) || reportedRetry(err).Never
 }

@@ -132,8 +132,8 @@ func (j *joiner[C]) keepAlive() {
 	if d == nil || !j.phase.is(streaming) {
 		return
 	}
-	if !j.out.isEmpty() && j.reader().chunk.adds() {
-		j.call.decider.continued.shown = true
+	if !j.out.isEmpty() {
+		j.call.decider.continued.shown = true // whatever it is: nothing shows it twice
 	}
 	if j.reader().chunk.speaks() {
 		d.wordless = 0

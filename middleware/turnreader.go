@@ -8,6 +8,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/pausecall"
 	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/rawjson"
@@ -186,10 +187,17 @@ func (r *turnReader) Unknown() {
 	r.Content()
 }
 
-// Refusal implements [adapter.TurnReader].
+// errRefused is the failure of a continuation that the model or a filter has refused.
+var errRefused = errors.New("middleware: the continuation was refused")
+
+// Refusal implements [adapter.TurnReader]. The caller has not asked what a continuation
+// asks, so that a refusal of it is not the caller's: the answer ends as the turn before.
 func (r *turnReader) Refusal() {
 	r.refused = true
 	r.Content()
+	if !r.first {
+		r.Fail(errRefused)
+	}
 }
 
 // OtherChoice implements [adapter.TurnReader].
@@ -207,6 +215,9 @@ func (r *turnReader) Finish(reason string) {
 		r.finish = cloneFinish(reason)
 	}
 	r.chunk.finishes = true
+	if !r.first && handback.IsRefusal(reason) {
+		r.Refusal()
+	}
 }
 
 // cloneFinish copies a reason, except the two that nearly all turns end with.

@@ -381,6 +381,7 @@ func (f *Filter[C]) end(r *turnReader) {
 	}
 	f.reader.calls.decideOpen()
 	f.writer.flush(&f.reader, &f.out)
+	f.emitted = f.emitted || !f.out.isEmpty()
 	f.flush()
 	f.reader.nextChunk()
 	if r.pauseReason != nil {
@@ -413,6 +414,7 @@ func (f *Filter[C]) showText(text string) {
 	if text == "" {
 		return
 	}
+	f.emitted = true
 	var c C
 	f.out.chunks = f.writer.dialect.AppendShown(f.out.chunks, &c,
 		&adapter.Edit{Part: adapter.Synthetic, Text: text, Continuation: !f.reader.first})

@@ -3,10 +3,12 @@ package openai
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/sashabaranov/go-openai"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -86,16 +88,38 @@ func (c *Client) CreateChatCompletionStream(
 		if err != nil {
 			return nil, withStatus(err)
 		}
-		return next, nil
+		return laterTurnSource{next}, nil
 	}), nil
 }
 
-// withStatus adds the HTTP status to an error if the SDK reports one.
+// laterTurnSource is the stream of a continuation. Its errors tell the engine whether
+// another try can succeed.
+type laterTurnSource struct{ *openai.ChatCompletionStream }
+
+// Recv implements [adapter.Source].
+func (s laterTurnSource) Recv() (openai.ChatCompletionStreamResponse, error) {
+	chunk, err := s.ChatCompletionStream.Recv()
+	return chunk, withStatus(err)
+}
+
+// lastingError is an error that no later try mends.
+type lastingError struct{ error }
+
+// Unwrap returns the SDK's own error.
+func (e lastingError) Unwrap() error { return e.error }
+
+// Retry says that another try cannot succeed.
+func (lastingError) Retry() adapter.Retry { return adapter.Retry{Never: true} }
+
+// withStatus adds what the SDK reports of an error: its HTTP status, and whether it lasts.
 func withStatus(err error) error {
 	var api *openai.APIError
 	var request *openai.RequestError
 	switch {
 	case errors.As(err, &api) && api != nil: // the SDK wraps nil ones
+		if !wire.MayPass(api.Type, fmt.Sprint(api.Code)) {
+			err = lastingError{err}
+		}
 		return &adapter.StatusError{Status: api.HTTPStatusCode, Err: err}
 	case errors.As(err, &request):
 		return &adapter.StatusError{Status: request.HTTPStatusCode, Err: err}

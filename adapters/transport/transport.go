@@ -11,6 +11,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/protocols"
@@ -236,7 +237,7 @@ func (x *exchange) unary(body []byte) (*http.Response, error) {
 				return sse.Event{}, err
 			}
 			defer response.Body.Close() //nolint:errcheck // it was read to its end, or has failed
-			return answerOf(readAll(response.Body, response.ContentLength))
+			return validAnswer(readAll(response.Body, response.ContentLength))
 		})
 	switch {
 	case x.asItCame:
@@ -280,6 +281,16 @@ func answerOf(data []byte, err error) (sse.Event, error) {
 		return sse.Event{}, err
 	}
 	return sse.Event{}, ErrUnreadable
+}
+
+// validAnswer is answerOf for a continuation: all of the answer must be JSON, because it
+// is joined to one that is.
+func validAnswer(data []byte, err error) (sse.Event, error) {
+	answer, err := answerOf(data, err)
+	if err == nil && rawjson.ValidObjectEnd(answer.Data()) < 0 {
+		return sse.Event{}, ErrUnreadable
+	}
+	return answer, err
 }
 
 // unusable returns why carryon must leave an answer alone, or nil.
@@ -354,10 +365,6 @@ func refusal(r *http.Response, request wire.Request) error {
 	body, _ := io.ReadAll(io.LimitReader(r.Body, maxErrorBody)) // a part of it may do
 	if err := request.Refusal(body); err != nil {
 		status.Err = err
-	}
-	var provider *ProviderError
-	if status.Retry.After == 0 && errors.As(status.Err, &provider) {
-		status.Retry.After = provider.RetryAfter
 	}
 	return status
 }

@@ -559,6 +559,24 @@ func IsPlainStop(reason string) bool {
 	return false
 }
 
+// IsRefusal reports whether a provider's finish reason says that the model or a filter
+// has refused to answer. Providers have many words for it, so that a part of the word
+// counts: "content_filter", "refusal", "SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST",
+// "RECITATION", "SPII", "LANGUAGE", "MODEL_ARMOR", "sensitive", "guardrail_intervened",
+// "ERROR_TOXIC".
+func IsRefusal(reason string) bool {
+	switch reason {
+	case "", "stop", "tool_calls", "length":
+		return false
+	}
+	word := strings.Map(smallLetter, reason)
+	return slices.ContainsFunc(refusalWords, func(part string) bool { return strings.Contains(word, part) })
+}
+
+var refusalWords = []string{ //nolint:gochecknoglobals // constant
+	"filter", "refus", "safety", "prohibited", "block", "recitation", "spii", "language", "armor", "sensitive", "guardrail", "toxic", "moderat", "policy",
+}
+
 // smallLetter maps ASCII letters to lower case and drops everything else, digits too.
 func smallLetter(r rune) rune {
 	switch {

@@ -279,22 +279,25 @@ const (
 
 // special returns the offset of the first byte of b, from an offset on, that is
 // special in a string: a quote, a backslash or a control character. It returns
-// len(b) or more if there is none.
+// len(b) or more if there is none. seen has the bits of the bytes before it, and
+// perhaps of some behind it.
 //
 // Most strings of a stream are a few letters long. For them, testing eight bytes
 // at once is faster than bytes.IndexByte, which is made for long ones.
-func special(b []byte, from int) int {
-	at := from
+func special(b []byte, from int) (at int, seen uint64) {
+	at = from
 	for ; at+word <= len(b); at += word {
 		w := binary.LittleEndian.Uint64(b[at:])
+		seen |= w
 		if found := below(w^'"'*each, 1) | below(w^'\\'*each, 1) | below(w, ' '); found != 0 {
-			return at + bits.TrailingZeros64(found)/8
+			return at + bits.TrailingZeros64(found)/8, seen
 		}
 	}
 	for at < len(b) && b[at] != '"' && b[at] != '\\' && b[at] >= ' ' {
+		seen |= uint64(b[at]) << (64 - 8)
 		at++
 	}
-	return at
+	return at, seen
 }
 
 // below marks the first byte of w that is less than c, and perhaps some behind
@@ -307,7 +310,7 @@ func Plain(b []byte) int {
 	if len(b) == 0 || b[0] != '"' {
 		return 0
 	}
-	if end := special(b, 1); end < len(b) && b[end] == '"' {
+	if end, _ := special(b, 1); end < len(b) && b[end] == '"' {
 		return end + 1
 	}
 	return 0

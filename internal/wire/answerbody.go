@@ -414,12 +414,14 @@ type Source struct {
 var _ adapter.Source[sse.Event] = (*Source)(nil)
 
 // NewSource returns the caller's own turn, or the turn of the continuation k. It
-// closes body when it is closed.
+// closes body when it is closed. The caller's own turn is the provider's own bytes. Of a
+// continuation, each event is checked, because a client that fails on one loses the
+// whole answer.
 func NewSource(body io.ReadCloser, k *adapter.Continuation) *Source {
 	if k == nil {
 		return &Source{reader: sse.NewReader(body)}
 	}
-	return &Source{reader: sse.NewReader(touched{body, k.Touch}), continuation: true}
+	return &Source{reader: sse.NewStrictReader(touched{body, k.Touch}), continuation: true}
 }
 
 // Recv returns the next event. It returns the caller's own turn to the last

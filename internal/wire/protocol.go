@@ -6,13 +6,11 @@
 package wire
 
 import (
-	"errors"
 	"iter"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/agents"
@@ -108,35 +106,6 @@ type Holder interface {
 	Next() (sse.Event, bool)
 	// IsHolding reports whether any events are held. Nothing may be relayed before them.
 	IsHolding() bool
-}
-
-// ErrUnreadable is the failure of a turn whose answer is not valid JSON of the
-// protocol. The error texts name package transport, which programs know.
-var ErrUnreadable = errors.New("transport: not the JSON of an answer")
-
-// ProviderError is an error that the provider reported, in place of an answer or
-// in the middle of one.
-type ProviderError struct {
-	Type, Code, Message string        // "" where it does not say
-	RetryAfter          time.Duration // the delay that it asks for in the body; 0 for none
-}
-
-// Error returns the provider's message.
-func (e *ProviderError) Error() string {
-	return "transport: the provider reported an error: " + e.Message
-}
-
-// Reported returns the error in raw, which is an object or a string.
-func Reported(raw []byte) *ProviderError {
-	e := &ProviderError{
-		Type:    rawjson.TextOf(rawjson.Member(raw, "type")),
-		Code:    rawjson.TextOf(rawjson.Member(raw, "code")),
-		Message: rawjson.TextOf(rawjson.Member(raw, "message")),
-	}
-	if e.Message == "" {
-		e.Message = rawjson.TextOf(raw)
-	}
-	return e
 }
 
 // sideCalls are the signs of side calls, which are not part of an agent's work. Such a
@@ -378,12 +347,4 @@ func TextOrJSON(raw []byte) string {
 func TakesText(content []byte) bool {
 	s := rawjson.Over(content)
 	return s.Kind() == '"' || s.Open('[') && s.Element()
-}
-
-// RefusalIn returns the error in the body of an answer, or nil if there is none.
-func RefusalIn(body []byte) error {
-	if raw := rawjson.Member(body, "error"); raw != nil {
-		return Reported(raw)
-	}
-	return nil
 }

@@ -130,7 +130,7 @@ func contentOthers() []shape {
 			head: roleChunk() + said("The file", filter) + said(" is edited.", filter), text: "The file is edited.",
 		},
 		{
-			name: "Q59 refusal", why: "The model will not do it, and is not to be asked again.", relayed: true,
+			name: "Q59 refusal", why: "The model will not do it, and is not to be asked again.", relayed: true, refused: true,
 			head: deltaChunk(`{"role":"assistant","content":"","refusal":null}`) + textChunks("No.") + deltaChunk(`{"refusal":"I cannot help."}`),
 			text: "No.",
 		},

@@ -26,6 +26,13 @@ func (s shape) asRelayed() shape {
 	return s
 }
 
+// asRefused says that the model or a filter says no. As a second answer it counts as
+// failed, and is not asked for again.
+func (s shape) asRefused() shape {
+	s.refused = true
+	return s
+}
+
 // finishes are the quirks of finish reasons.
 func finishes() []Quirk {
 	return atBothPositions(append(append(finishPlaces(), finishRepeats()...), finishReasons()...)...)
@@ -99,10 +106,10 @@ func finishReasons() []shape {
 			asRelayed().unfinished(usageChunk(replyUsage()) + done),
 		textAnswer("Q31 no finish and no DONE", "It cannot be told from an answer that broke off.").asRelayed().unfinished("\n"),
 		stop("end_turn"), stop("eos"), stop("STOP"), stop("FINISH_REASON_STOP"),
-		trouble("error"), trouble("insufficient_system_resource"), trouble("sensitive"), trouble("network_error"),
+		trouble("error"), trouble("insufficient_system_resource"), trouble("sensitive").asRefused(), trouble("network_error"),
 		trouble("MALFORMED_FUNCTION_CALL"),
 		textAnswer("Q36 finish length", "The answer was cut off, which is for the caller to deal with.").withFinish("length").asRelayed(),
-		textAnswer("Q50 finish content_filter", "Azure; the answer was cut off on purpose.").withFinish("content_filter").asRelayed(),
+		textAnswer("Q50 finish content_filter", "Azure; the answer was cut off on purpose.").withFinish("content_filter").asRelayed().asRefused(),
 	}
 }
 

@@ -86,7 +86,7 @@ func (q Quirk) Means() Reading {
 // join returns the reading of the joined answer that follows from the readings
 // of each answer alone.
 func (q Quirk) join(first, second Reading) Reading {
-	if q.Effect == Relayed {
+	if q.Effect == Relayed || q.Effect == Dropped && q.Unary {
 		return first
 	}
 	both := Reading{

@@ -25,7 +25,7 @@ func (q Quirk) tries() int {
 
 // refuses reports whether the provider would answer the same request in the same way.
 func (t Turn) refuses() bool {
-	return t.status() >= 400 && t.status() < 500 && t.status() != http.StatusTooManyRequests
+	return t.Refused || t.status() >= 400 && t.status() < 500 && t.status() != http.StatusTooManyRequests
 }
 
 // JudgeRequest checks the requests that the row's upstream got. The

@@ -16,6 +16,7 @@ type shape struct {
 	// relayed is true if carryon does not continue after it. An answer that calls
 	// a tool is never continued and need not set it.
 	relayed bool
+	refused bool // the model or a filter says no
 	alter   func(*Turn)
 }
 
@@ -58,7 +59,7 @@ func (s shape) turn(envelope string) Turn {
 	if s.usage == "-" {
 		s.usage = ""
 	}
-	t := Turn{Head: s.head, Tail: s.tail, Usage: s.usage, Means: Reading{
+	t := Turn{Head: s.head, Tail: s.tail, Usage: s.usage, Refused: s.refused, Means: Reading{
 		Text: s.text, Calls: s.calls, Finish: s.reason, Usage: counted(s.usage), Err: s.err,
 	}}
 	if t.Tail == "" {
@@ -83,7 +84,7 @@ func (s shape) first() Quirk {
 // the first answer is shown all the same.
 func (s shape) second() Quirk {
 	q := Quirk{Name: s.name, Why: s.why, First: draft(), Second: s.turn(secondEnvelope)}
-	if s.err != "" {
+	if s.err != "" || s.refused {
 		q.Effect = Dropped
 	}
 	return q

@@ -21,6 +21,8 @@ type Turn struct {
 	Status int
 	// Length is true if the answer has a Content-Length.
 	Length bool
+	// Refused is true if the model or a filter says no.
+	Refused bool
 	// Cut is true if the connection breaks after the body.
 	Cut bool
 	// Open is true if the connection stays open after the body, in silence.

@@ -72,7 +72,7 @@ func (w whole) first() Quirk {
 
 func (w whole) second() Quirk {
 	q := Quirk{Name: w.name, Why: w.why, Unary: true, First: wholeDraft(), Second: w.turn(wholeTwo)}
-	if w.err != "" {
+	if w.err != "" || w.refused {
 		q.Effect = Dropped
 	}
 	return q
@@ -127,7 +127,7 @@ func unaryTexts() []whole {
 		"    }\n  ],\n  \"usage\": {\n    \"prompt_tokens\": 13,\n    \"completion_tokens\": 5,\n    \"total_tokens\": 18\n  }\n}\n"
 	ended := func(reason, name, why string) whole {
 		w := answers(name, why, answer(message(editedText, reason), replyUsage()))
-		w.reason, w.relayed = reason, reason != "end_turn"
+		w.reason, w.relayed, w.refused = reason, reason != "end_turn", reason == "content_filter"
 		return w
 	}
 	silent := answers("Q56 content null", "A model that has nothing to say.", answer(message(`"content":null`, "stop"), replyUsage()))
@@ -179,7 +179,7 @@ func unaryMembers() []whole {
 	second.relayed = true
 	refusal := answers("Q59 refusal", "The model will not do it, and is not to be asked again.",
 		answer(message(editedText+`,"refusal":"I cannot help."`, "stop"), replyUsage()))
-	refusal.relayed = true
+	refusal.relayed, refusal.refused = true, true
 	audio := answers("Q60 audio", "What was spoken cannot be continued in writing.",
 		answer(message(editedText+`,"audio":{"id":"audio_1","data":"AAAA","expires_at":1,"transcript":"The file"}`, "stop"), replyUsage()))
 	audio.relayed = true

@@ -216,7 +216,6 @@ func (r *reader) read(c *chunk) {
 func (r *reader) blocked() {
 	if r.later {
 		r.to.Fail(errBlocked)
-		return
 	}
 	r.to.Refusal()
 }
@@ -348,6 +347,9 @@ func (r *reader) readFinish(raw []byte) {
 		reason = maxTokens
 	default:
 		r.to.Fail(&endedError{reason})
+		if handback.IsRefusal(reason) {
+			r.to.Refusal()
+		}
 		return
 	}
 	if reason != stop && handback.IsPlainStop(reason) {

@@ -50,7 +50,7 @@ func (d *document) Read(e *sse.Event, t adapter.TurnReader) {
 			t.Usage(counts)
 		}
 	}
-	readStop(stopWord(rawjson.Member(message, "stop_reason")), later, t)
+	readStop(stopWord(rawjson.Member(message, "stop_reason")), t)
 }
 
 // AppendShown implements [adapter.Dialect]: the first turn's message, with the

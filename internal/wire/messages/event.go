@@ -27,6 +27,7 @@ const (
 	inputDelta     = "input_json_delta"
 	thinkingDelta  = "thinking_delta"
 	signatureDelta = "signature_delta"
+	citationsDelta = "citations_delta"
 )
 
 // event has the members of an event; an absent member is nil.

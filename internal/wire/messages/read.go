@@ -11,11 +11,9 @@ import (
 	"github.com/carryon-go/carryon/internal/wire/sse"
 )
 
-// The failures of a continuation that the provider reports as ordinary answers.
-var (
-	errRefused   = errors.New("transport: the model refused to go on")
-	errCompacted = errors.New("transport: the provider has shortened the conversation")
-)
+// errCompacted is the failure of a continuation before which the provider has shortened
+// the conversation.
+var errCompacted = errors.New("transport: the provider has shortened the conversation")
 
 // turn is the part of a turn that was read. The next turn replaces it.
 type turn struct {
@@ -173,6 +171,8 @@ func readContent(block []byte, index int, later bool, text func([]byte) string, 
 		t.Fail(errCompacted)
 	case !isKnown(kind):
 		t.Unknown()
+	default:
+		t.Content()
 	}
 }
 
@@ -204,6 +204,8 @@ func (c *codec) readDelta(ev *event, t adapter.TurnReader) {
 		}
 	case inputDelta:
 		c.readInput(ev, t)
+	case citationsDelta:
+		t.Content()
 	}
 	c.readHeld(ev, t)
 }
@@ -247,19 +249,15 @@ func (c *codec) finish(usage []byte, reason string, t adapter.TurnReader) {
 	if u := countsOf(c.turn.usage, usage); u != (adapter.Usage{}) {
 		t.Usage(u)
 	}
-	readStop(reason, c.later, t)
+	readStop(reason, t)
 }
 
 // endTurn is the only stop reason that is a plain stop.
 const endTurn = "end_turn"
 
-// readStop reads a stop reason. It fails a continuation that the model refused.
-func readStop(reason string, later bool, t adapter.TurnReader) {
-	switch {
-	case reason != "refusal":
-	case later:
-		t.Fail(errRefused)
-	default:
+// readStop reads a stop reason.
+func readStop(reason string, t adapter.TurnReader) {
+	if reason == "refusal" {
 		t.Refusal()
 	}
 	if reason != endTurn && handback.IsPlainStop(reason) {

@@ -1,7 +1,6 @@
 package responses
 
 import (
-	"encoding/json"
 	"sync"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -69,8 +68,6 @@ func (c *codec) Read(e *sse.Event, t adapter.TurnReader) {
 	case isFailure(e, ev):
 		t.Fail(errorIn(e, ev))
 	case e.Kind != sse.Object:
-	case !c.turn.first && !json.Valid(e.Data()):
-		t.Fail(wire.ErrUnreadable)
 	case stageOf(ev.kind) == beginning:
 		c.begin(len(e.Name()) > 0, ev)
 	case stageOf(ev.kind) == last:

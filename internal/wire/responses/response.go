@@ -42,7 +42,7 @@ func (d *document) Read(e *sse.Event, t adapter.TurnReader) {
 	t.Size(len(e.Raw))
 	turn := d.request.newTurn(len(d.kept) == 0)
 	d.turn = turn
-	if e.Kind != sse.Object || !turn.first && !json.Valid(e.Data()) {
+	if e.Kind != sse.Object {
 		t.Fail(wire.ErrUnreadable)
 		return
 	}

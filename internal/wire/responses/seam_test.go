@@ -293,12 +293,12 @@ func TestReasoningOfAPauseIsNotShown(t *testing.T) {
 	})
 }
 
-// No notice is added to a refusal, which is no text.
-func TestNoticeIsNotAddedToARefusal(t *testing.T) {
+// A continuation that is refused does not pause either.
+func TestRefusalDoesNotPause(t *testing.T) {
 	t.Parallel()
 	s := wiretest.NewScene(t, wiretest.TwoTodos)
 	refused := fakellm.Turn{}.Refusal("I can't do that.").AndCall("todo_pause", `{"reason":"`+wiretest.Blocked+`"}`)
 	answer, got := respond(t, s, responsesBody(true), fakellm.Text(wiretest.Plan), refused)
-	assert.Len(t, answer.items, 2, got.Body)
+	assert.Len(t, answer.items, 1, got.Body)
 	assert.NotContains(t, got.Body, "Task paused")
 }

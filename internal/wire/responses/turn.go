@@ -338,8 +338,10 @@ func (t *turn) readKind(it *item, f *fields, isNew bool, to adapter.TurnReader) 
 		if !t.first && r.tools.shell {
 			to.OtherCall()
 		}
+		to.Content()
 	case shellOutput:
 		r.shells -= count(isNew)
+		to.Content()
 	case compaction:
 		to.Unknown()
 	case unknown:
@@ -347,7 +349,9 @@ func (t *turn) readKind(it *item, f *fields, isNew bool, to adapter.TurnReader) 
 		if !t.first {
 			to.OtherCall() // a part of it may be a part of a call
 		}
-	case reasoning, hosted:
+	case hosted:
+		to.Content()
+	case reasoning:
 	}
 }
 

@@ -252,11 +252,15 @@ func Document(b []byte, written bool) Event {
 // assembler joins lines to one event; the next event gets a new assembler. All
 // offsets are into the reader's buffer.
 type assembler struct {
+	strict    bool       // an object must be valid JSON
 	end       int        // offset after the last line added
 	searched  int        // bytes after end that were searched and have no line end
 	multiline *multiline // data that continues in another line
 	fields    bool       // the event has a field
 }
+
+// next returns the assembler of the event that begins at an offset.
+func (a *assembler) next(at int) assembler { return assembler{strict: a.strict, end: at} }
 
 // found is the kind of an event, and the offsets of its data if that is one
 // line.
@@ -310,7 +314,7 @@ func (a *assembler) addData(b []byte, l Line, from, to int) (found, bool) {
 		return a.addMore(l, value)
 	}
 	a.end = l.End
-	end := rawjson.ObjectEnd(value)
+	end := a.objectEnd(value)
 	switch {
 	case end == len(value):
 		return found{Object, from, to}, true
@@ -324,6 +328,14 @@ func (a *assembler) addData(b []byte, l Line, from, to int) (found, bool) {
 	return found{Text, from, to}, true
 }
 
+// objectEnd returns the length of the object that data begins with, or -1.
+func (a *assembler) objectEnd(data []byte) int {
+	if a.strict {
+		return rawjson.ValidObjectEnd(data)
+	}
+	return rawjson.ObjectEnd(data)
+}
+
 // addMore adds another data line to data of several lines.
 func (a *assembler) addMore(l Line, value []byte) (found, bool) {
 	m := a.multiline
@@ -335,7 +347,7 @@ func (a *assembler) addMore(l Line, value []byte) (found, bool) {
 		return found{kind: Broken}, true
 	}
 	a.end = l.End
-	if isClosed && rawjson.ObjectEnd(m.joined) == len(m.joined) {
+	if isClosed && a.objectEnd(m.joined) == len(m.joined) {
 		return found{kind: Object}, true
 	}
 	return found{kind: Broken}, isClosed
@@ -380,6 +392,12 @@ type Reader struct {
 // NewReader returns a Reader of src.
 func NewReader(src io.ReadCloser) Reader { return Reader{src: src} }
 
+// NewStrictReader returns a Reader of src that takes an object for Broken unless all of
+// it is JSON.
+func NewStrictReader(src io.ReadCloser) Reader {
+	return Reader{src: src, assembler: assembler{strict: true}}
+}
+
 // Close closes src.
 func (r *Reader) Close() error { return r.src.Close() }
 
@@ -417,7 +435,7 @@ func (r *Reader) Rest() (Event, bool) {
 func (r *Reader) TryNext() (Event, bool) {
 	a := &r.assembler
 	if !r.began && a.end == 0 && bytes.HasPrefix(r.buf, []byte(byteOrderMark)) {
-		*a = assembler{end: len(byteOrderMark)}
+		*a = a.next(len(byteOrderMark))
 	}
 	for !r.oversize {
 		l, ok := LineAt(r.buf, a.end, a.searched)
@@ -449,7 +467,7 @@ func (r *Reader) cut(f found) Event {
 		e.from, e.to = f.from-r.at, f.to-r.at
 	}
 	r.at, r.began = a.end, true
-	*a = assembler{end: r.at}
+	*a = a.next(r.at)
 	return e
 }
 
@@ -488,7 +506,7 @@ func (r *Reader) Buffered() []byte { return r.buf[r.at:] }
 func (r *Reader) Take(n int) []byte {
 	b := r.buf[r.at : r.at+n]
 	r.at += n
-	r.assembler = assembler{end: r.at}
+	r.assembler = r.assembler.next(r.at)
 	return b
 }
 
@@ -525,7 +543,7 @@ func (r *Reader) ReadInto(p []byte) (n int) {
 
 // Restore fills the buffer, which must be empty, with a copy of b.
 func (r *Reader) Restore(b []byte) {
-	r.buf, r.at, r.assembler = append(r.buf[:0], b...), 0, assembler{}
+	r.buf, r.at, r.assembler = append(r.buf[:0], b...), 0, r.assembler.next(0)
 }
 
 // GiveAway gives the memory of the buffer to the events that are cut from it, which

@@ -213,17 +213,17 @@ func TestJoinedStreamOfOtherContent(t *testing.T) {
 		{
 			name:  "a refusal in the second turn",
 			turns: pair(draft, fakellm.Turn{}.Refusal("No.")),
-			want:  concat(draftShown, []string{`refuses "No."`, "finish stop", "usage 10/10/20 alone"}),
+			want:  concat(draftShown, []string{"finish stop", "usage 10/5/15 alone"}),
 		},
 		{
 			name:  "a refusal in the finish chunk of the second turn",
 			turns: second(finishChunk(`{"refusal":"No."}`, "stop")),
-			want:  concat(draftShown, []string{`refuses "No."`, "finish stop", "usage 10/5/15 alone"}),
+			want:  concat(draftShown, []string{"finish stop", "usage 10/5/15 alone"}),
 		},
 		{
 			name:  "a refusal after the finish of the second turn",
 			turns: second(finishChunk(`{"content":"Done."}`, "stop"), deltaChunk(`{"refusal":"No."}`)),
-			want:  concat(draftShown, []string{`"\n\nDone."`, `refuses "No."`, "finish stop", "usage 10/5/15 alone"}),
+			want:  concat(draftShown, []string{`"\n\nDone."`, "finish stop", "usage 10/5/15 alone"}),
 		},
 		{
 			name: "a second choice in a chunk of its own",
