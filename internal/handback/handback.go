@@ -179,6 +179,9 @@ var goOns = []string{ //nolint:gochecknoglobals // constant
 	"continue working", "continue with the rest", "continue from where you left off", "finish it", "finish the rest", "do the rest", "keep working", "ok continue", "okay continue", "yes continue", "yes go on",
 	"weiter", "mach weiter", "bitte weiter", "continuer", "continuez", "continúa", "continua", "sigue", "adelante", "prosegui", "avanti", "продолжай", "продолжайте", "дальше", "далее", "kontynuuj", "dalej", "devam", "devam et",
 	"继续", "请继续", "繼續", "続けて", "続けてください", "계속", "계속해", "계속해줘", "lanjut", "lanjutkan", "tiếp tục", "जारी रखें",
+	"procedi", "vai avanti", "vai", "continua pure", "lanjut saja", "lanjutkan saja", "silakan lanjut", "silakan lanjutkan", "teruskan", "terus",
+	"devam edin", "devam edelim", "sürdür", "ilerle", "تابع", "استمر", "أكمل", "واصل", "आगे बढ़ें", "आगे बढ़ो", "जारी रखो", "続行", "続行してください", "続き", "進めて", "진행해", "계속 진행해", "계속해주세요",
+	"continue por favor", "por favor continúa", "prossiga", "poursuis", "poursuivez", "vas y", "weitermachen", "mach bitte weiter", "fortfahren",
 }
 
 // SaysGoOn reports whether a message of the user says nothing but go on. A message of
@@ -383,7 +386,7 @@ func (p *plain) wide(rest string) int {
 	switch rest[0] {
 	case 0xC2:
 		return p.latinMark(rest)
-	case 0xC3, 0xC4, 0xD0:
+	case 0xC3, 0xC4, 0xC5, 0xD0:
 		return p.capital(rest)
 	case 0xE1:
 		return p.vietnamese(rest)
@@ -429,23 +432,32 @@ func (p *plain) rune(rest string) int {
 	return n
 }
 
-// capital adds a letter of Latin-1, Vietnamese or Cyrillic as a small one.
+// capital adds a letter of two bytes as a small one.
 func (p *plain) capital(rest string) int {
 	p.letters = true
-	c, d := rest[0], rest[1]
-	switch {
-	case c == 0xC3 && 0x80 <= d && d <= 0x9E && d != 0x97:
-		d += 0x20
-	case c == 0xC4 && d == 0x90:
-		d++
-	case c == 0xD0 && 0x90 <= d && d <= 0x9F:
-		d += 0x20
-	case c == 0xD0 && 0xA0 <= d && d <= 0xAF:
-		c, d = 0xD1, d-0x20
+	r := smallRune(rune(rest[0]&0x1F)<<6 | rune(rest[1]&0x3F))
+	if r < utf8.RuneSelf {
+		p.put(byte(r))
+		return 2
 	}
-	p.put(c)
-	p.put(d)
+	p.put(0xC0 | byte(r>>6))   //nolint:gosec // it has two bytes
+	p.put(0x80 | byte(r&0x3F)) //nolint:gosec // likewise
 	return 2
+}
+
+// smallRune returns the small letter of one of Latin-1, Vietnamese, Turkish or Cyrillic.
+func smallRune(r rune) rune {
+	switch {
+	case 'À' <= r && r <= 'Þ' && r != '×', 'А' <= r && r <= 'Я':
+		return r + 0x20
+	case 'Ѐ' <= r && r <= 'Џ':
+		return r + 0x50
+	case r == 'Đ', r == 'Ş':
+		return r + 1
+	case r == 'İ':
+		return 'i'
+	}
+	return r
 }
 
 // mark adds a mark of general or East Asian punctuation, or leaves out the quotation

@@ -14,7 +14,21 @@ import (
 // asking are ends that ask the user something.
 var asking = []string{
 	// English: questions
+	// What the documentation names.
+	"Which of the two?", "Shall I go on? I'll start with the model.", "Tell me which.", "Reply with `yes`.", "Please restart it.",
+	"Once you have confirmed the names, I'll rename the files.",
 	"Shall I take the next one?",
+	// A question for leave is answered only by a step that begins now.
+	"Should I go on? I'll start with the model, then the view.",
+	"Soll ich weitermachen? Ich schreibe zuerst das Modell.",
+	"¿Continúo? Empiezo con el modelo.",
+	"要继续吗？我会先写模型。",
+	// An announcement that hangs on what only the user can give.
+	"With your choices I'll then write the config.",
+	"Once these are confirmed, I'll rename the files.",
+	"As soon as I have the token, I'll run the upload.",
+	"If you tell me the region, I'll fill in the rest.",
+	"Si me dices la región, completaría el resto.",
 	"Two of the six parts are finished. Shall I do the third?",
 	"Which of the two do you want?",
 	"I found two ways to do this.\n\nWhich one do you prefer?\n\n1. A table per tenant\n2. One table with a column\n3. Or something else?",
@@ -532,6 +546,7 @@ var waiting = []string{
 	"The build is running. I'll wait for it to complete.",
 	"Let me wait for the install to finish.",
 	"Waiting for the build to finish...",
+	"The build is still running.", "Both agents are still at work. I'll merge their reports when they are back.",
 	"The three agents are still running; I'll summarise once all of them have reported.",
 	"I've launched two agents. Once they report, I'll merge what they found.",
 	"Part 1 is in. The e2e suite is running in the background, and I'll look at it when it's done.",
@@ -719,6 +734,10 @@ var announcing = []string{
 	"Now I need to update the imports.",
 	"I'll proceed to the next task without waiting.",
 	"While the build is running, I'll write the docs.",
+	"Any objections? I will add it now.",
+	"Should I use a map here? Yes, I'll switch to one.",
+	"Tests are running clean on my side, so on to the docs.",
+	"The tests pass. I'll fix the linter's findings if needed.",
 	"The build is still running. Meanwhile I'll write the docs.",
 	"I'll run the tests now, and once they finish I'll fix what fails.",
 	"I'll mark this as done and move on to the next one.",
@@ -1037,6 +1056,11 @@ var unclear = []string{
 	"Let me know if you want anything changed.",
 	"If you want, I can do the remaining two next.",
 	"If you'd like, I can also add tests.",
+	"If you want, next I can add the tests.",
+	"If it helps, I can add a dark mode next.",
+	"Wenn du möchtest, schreibe ich als Nächstes die Doku.",
+	"Se vuoi, dopo aggiungo i test.",
+	"İsterseniz sırada testleri ekleyebilirim.",
 	"The docs are at https://host/list?page=",
 	"The docs are at <https://host/list?page=2>.",
 	"It reads the flag.\n\n```js\nx ? y : z?\n```",
@@ -1256,6 +1280,7 @@ func TestSaysGoOn(t *testing.T) {
 	for message, want := range map[string]bool{
 		"?": true, " … ": true, " ": false,
 		"continue": true, " Continue. ": true, "Please, go on!": true, "继续": true, "続けてください。": true, "Продолжай!": true, "ok, continue...": true,
+		" ...": true, "？！": true, "procedi": true, "Lanjutkan!": true, "Devam edin.": true, "تابع": true, "1": false,
 		"": false, "continue with the parser": false, "Should we go on?  With what?": false, "weiterhin": false, strings.Repeat("continue ", 50): false,
 	} {
 		assert.Equal(t, want, handback.SaysGoOn(message), message)

@@ -300,7 +300,7 @@ func (r *reading) end(s *sentence, end int) {
 // combine adds the kinds that two kinds make together.
 func (s *sentence) combine() {
 	if s.kinds&hang != 0 && s.kinds&theirs != 0 {
-		s.kinds |= consent
+		s.kinds |= consent | can
 	}
 	if s.kinds&tell != 0 && s.kinds&(offerOnly|maybe) != 0 {
 		s.kinds |= offer
@@ -348,7 +348,8 @@ func (s *sentence) waits(before kinds) bool {
 	case s.kinds&(work|runs|awaits|idle|done) == work:
 		return false // it says something else about the work
 	}
-	return s.kinds&(runs|awaits|idle) != 0 || s.kinds&done != 0 && k&begun != 0
+	reported := k&begun != 0 || before&work != 0 && before&(step|start) == 0
+	return s.kinds&(runs|awaits|idle) != 0 || s.kinds&done != 0 && reported
 }
 
 // meanwhile reports whether s announces what the model does while it waits.
