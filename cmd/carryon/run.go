@@ -140,6 +140,7 @@ func (c *runConfig) run(ctx context.Context, command []string, upstream bool) er
 	}
 	if c.page {
 		c.say("recent activity: " + s.server.Page())
+		c.say("off switch: " + s.server.SwitchOff())
 	}
 	return s.run(ctx, !how.OneShot && agent.HasTerminal())
 }

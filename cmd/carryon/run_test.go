@@ -37,17 +37,17 @@ func actAsAgent() int {
 		fmt.Println(strings.Join(os.Environ(), "\n"))
 		return 0
 	case "ask":
-		ask("OpenAI", os.Getenv("OPENAI_BASE_URL")+"/models")
-		ask("Anthropic", os.Getenv("ANTHROPIC_BASE_URL")+"/v1/models")
-		ask("Anthropic", os.Getenv("ANTHROPIC_BASE_URL")+"/models") // of the AI SDK and Kilo
+		ask(http.MethodGet, "OpenAI", os.Getenv("OPENAI_BASE_URL")+"/models")
+		ask(http.MethodGet, "Anthropic", os.Getenv("ANTHROPIC_BASE_URL")+"/v1/models")
+		ask(http.MethodGet, "Anthropic", os.Getenv("ANTHROPIC_BASE_URL")+"/models") // of the AI SDK and Kilo
 		return 0
 	case "hosts":
 		return askHosts(os.Args[2:])
 	case "astray":
-		ask("Anthropic", os.Getenv("ANTHROPIC_BASE_URL")+"/anthropic/v1/messages")
+		ask(http.MethodPost, "Anthropic", os.Getenv("ANTHROPIC_BASE_URL")+"/anthropic/v1/messages")
 		return 0
 	case "path":
-		ask("OpenAI", os.Getenv("OPENAI_BASE_URL")+"/%1b]0;owned%07%e2%80%ae%c2%9b/chat/completions")
+		ask(http.MethodPost, "OpenAI", os.Getenv("OPENAI_BASE_URL")+"/models/%1b]0;owned%07%e2%80%ae%c2%9b:generateContent")
 		return 0
 	case "socket":
 		return askForSocket()
@@ -107,8 +107,8 @@ func (s inSession) Do(r *http.Request) (*http.Response, error) {
 }
 
 // ask asks a provider, as its SDKs do, and prints the answer.
-func ask(provider, url string) {
-	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, nil)
+func ask(method, provider, url string) {
+	r, err := http.NewRequestWithContext(context.Background(), method, url, nil)
 	if err != nil {
 		panic(err)
 	}

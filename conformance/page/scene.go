@@ -18,6 +18,9 @@ import (
 	"github.com/carryon-go/carryon/cmd/carryon/internal/proxy"
 )
 
+// switchSecret is the secret of the scene's off switch.
+const switchSecret = "open sesame"
+
 // scene is the command's proxy, in front of a scripted model.
 type scene struct {
 	model    *carryontest.Server
@@ -41,7 +44,7 @@ func newScene(ctx context.Context, clock *carryontest.Clock, args ...string) (*s
 	}
 	flags := append([]cli.Flag{c.ListenFlag("127.0.0.1:0"), c.UpstreamFlag("")}, c.Flags()...)
 	command := cli.Command{Name: "proxy", Flags: flags, Action: func(context.Context, *cli.Command) error { return c.Check() }}
-	err := command.Run(ctx, append([]string{"proxy", "-upstream", s.upstream.URL + "/v1", "-min-interval", "0", "-yolo", "-max-attempts", "3"}, args...))
+	err := command.Run(ctx, append([]string{"proxy", "-upstream", s.upstream.URL + "/v1", "-min-interval", "0", "-yolo", "-max-attempts", "3", "-switch-secret", switchSecret}, args...))
 	if err == nil {
 		s.proxy, err = proxy.Start(ctx, c, c.Logger(io.Discard))
 	}

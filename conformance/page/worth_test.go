@@ -222,6 +222,7 @@ func TestPageSaysThatContinuingIsOff(t *testing.T) {
 	s := sceneOf(t)
 	off, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.proxy.Page()+"/continuing?on=false", http.NoBody)
 	require.NoError(t, err)
+	off.SetBasicAuth("", switchSecret)
 	answered, err := s.client.Do(off)
 	require.NoError(t, err)
 	require.NoError(t, answered.Body.Close())

@@ -41,6 +41,7 @@ type Config struct {
 	SessionHeader string           // header that names the session; it overrides the headers of agents
 	CORS          []string         // origins of websites that may use the proxy
 	Hosts         []string         // additional host names that clients may use for the proxy
+	SwitchSecret  string           // whoever switches continuing must know it; "" for one that is made up
 	DrainTimeout  time.Duration    // how long a stopping proxy waits for open answers
 	MaxWait       time.Duration    // time after which clients give up; 0 if they send it themselves, or never give up
 	State         string           // URL of the database for the shared state; "" for memory
@@ -135,7 +136,7 @@ func (c *Config) checkValues() error {
 		return fmt.Errorf("-session-header must be the name of a header, not %q", c.SessionHeader)
 	}
 	_, badPrice := price.Parse(c.Price)
-	return cmp.Or(c.checkRules(), badPrice, c.checkHosts(), c.checkOrigins(), c.checkState())
+	return cmp.Or(c.checkRules(), badPrice, c.checkHosts(), c.checkOrigins(), c.checkSecret(), c.checkState())
 }
 
 // checkRules checks the rules of the flags, and puts those of the file in force.
@@ -212,6 +213,17 @@ func (c *Config) checkOrigins() error {
 		if err := http.NewCrossOriginProtection().AddTrustedOrigin(origin); err != nil || strings.Contains(origin, "*") {
 			return fmt.Errorf("-cors must be an origin such as https://app.example, or * for all, not %q", origin)
 		}
+	}
+	return nil
+}
+
+// leastSwitchSecret is how many characters the secret of the switch has at least.
+const leastSwitchSecret = 8
+
+// checkSecret refuses a secret that can be guessed. It never quotes it.
+func (c *Config) checkSecret() error {
+	if c.SwitchSecret != "" && len(c.SwitchSecret) < leastSwitchSecret {
+		return fmt.Errorf("-switch-secret (%s) must have at least %d characters", secretVariable, leastSwitchSecret)
 	}
 	return nil
 }
@@ -335,6 +347,7 @@ func (c *Config) Flags() []cli.Flag {
 		text("session-header", &c.SessionHeader, "", "`name` of an additional header that identifies the conversation; carryon knows the headers of common agents"),
 		list("cors", &c.CORS, "`origins` of websites that may use the proxy, * for all"),
 		list("allow-host", &c.Hosts, "additional host `names` that clients may use for the proxy; localhost and IP addresses always work"),
+		text("switch-secret", &c.SwitchSecret, "", "`secret` of the off switch, better set by the variable: others can read flags; made up and printed by default"),
 		text("state", &c.State, "", "`URL` of a database in which several proxies share their state, redis://… or postgres://…; without this flag, state is in memory"),
 		text("stats", &c.Stats, "", "`file` that keeps the page's figures across restarts; several processes may use it; default: the -state database, if any"),
 		on("metrics", &c.Metrics, "serve metrics for Prometheus at "+metricsPath),
@@ -346,6 +359,9 @@ func (c *Config) Flags() []cli.Flag {
 		on("v", &c.Verbose, "short for -log-level debug: log every request and decision, without message texts"),
 	}
 }
+
+// secretVariable is the environment variable of -switch-secret.
+const secretVariable = "CARRYON_SWITCH_SECRET" //nolint:gosec // its name
 
 // variable returns the environment variable of a flag: CARRYON_MAX_ATTEMPTS for
 // -max-attempts.

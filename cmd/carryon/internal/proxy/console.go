@@ -64,23 +64,22 @@ type console struct {
 	json   bool
 }
 
-// greet tells the addresses.
-func (out *console) greet(c *Config, listening net.Addr) {
-	root := rootOf(listening)
-	upstream := *c.Upstream
-	upstream.RawQuery = "" // it may contain a key
+// greet tells the addresses, and the command that switches continuing off.
+func (out *console) greet(c *Config, listening net.Addr, switchOff string) {
+	root, upstream := rootOf(listening), shownURL(c.Upstream)
 	tcp, ok := listening.(*net.TCPAddr)
 	isOpen := ok && !tcp.IP.IsLoopback()
 	if out.json {
-		out.logger.Info("listening", slog.String("upstream", upstream.String()), slog.String("base_url", root+prefix),
+		out.logger.Info("listening", slog.String("upstream", upstream), slog.String("base_url", root+prefix),
 			slog.String("page", root+pagePath), slog.Bool("open_to_network", isOpen))
 		return
 	}
-	out.say("carryon is a proxy in front of %s", &upstream)
+	out.say("carryon is a proxy in front of %s", upstream)
 	out.say("  base URL for clients: %s%s", root, prefix)
+	out.say("  off switch:           %s", switchOff)
 	out.say("  recent activity:      %s%s", root, pagePath)
 	if isOpen {
-		out.say("  Anyone who can reach this machine can use both.")
+		out.say("  Anyone who can reach this machine can use the proxy, and see the activity.")
 	}
 }
 

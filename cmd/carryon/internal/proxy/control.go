@@ -1,13 +1,15 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
-	"net/netip"
 	"strconv"
 	"sync"
 	"time"
@@ -20,9 +22,15 @@ type control struct {
 	config     *Config
 	middleware *middleware.Middleware
 	logger     *slog.Logger
+	madeUp     string // the secret of the switch, if nobody has chosen one
 
 	mu  sync.Mutex
 	off bool // the switch is off
+}
+
+// newControl returns the control of a proxy.
+func newControl(c *Config, mw *middleware.Middleware, logger *slog.Logger) *control {
+	return &control{config: c, middleware: mw, logger: logger, madeUp: rand.Text()}
 }
 
 // reload reads the file of -settings again. A file with an error changes nothing.
@@ -95,24 +103,29 @@ func (c *control) report(err error) {
 	}
 }
 
-// continuingPath is where an operator switches continuing off, beside the page.
-const continuingPath = pagePath + "/continuing"
+const (
+	// continuingPath is where an operator switches continuing off, beside the page.
+	continuingPath = pagePath + "/continuing"
+	healthPath     = "/healthz"
+)
 
 // maxForm is the size in bytes of a form that is read.
 const maxForm = 1 << 10
 
-// ServeHTTP switches continuing: a POST has the form value on, true or false. Only
-// programs of this machine may, and no website: [guard] may let some use the proxy.
+// ServeHTTP switches continuing: a POST has the form value on, true or false. It needs the
+// secret, because an address proves nothing: whoever reaches a balancer on this machine
+// comes from this machine.
 func (c *control) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 		on, err := strconv.ParseBool(r.FormValue("on"))
 		switch {
-		case !isLocal(r):
-			refuse(w, r, http.StatusForbidden, "only programs of this machine may switch continuing")
-			return
-		case http.NewCrossOriginProtection().Check(r) != nil:
+		case http.NewCrossOriginProtection().Check(r) != nil: // guard may let some websites use the proxy
 			refuse(w, r, http.StatusForbidden, "a website may not switch continuing")
+			return
+		case !c.knowsSecret(r):
+			refuse(w, r, http.StatusForbidden, "switching needs the secret of "+secretVariable+
+				", as in curl -u :SECRET -d on=false; without that variable, the proxy prints a secret when it starts")
 			return
 		case err != nil:
 			refuse(w, r, http.StatusBadRequest, "on must be true or false, as in curl -d on=false")
@@ -129,20 +142,22 @@ func (c *control) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}{since.IsZero(), since})
 }
 
-// isLocal reports whether a request comes from this machine. A gateway on this machine
-// passes on what comes from others, and says so.
-func isLocal(r *http.Request) bool {
-	for _, passedOn := range []string{"Forwarded", "Via", "X-Forwarded-For", "X-Real-Ip"} {
-		if r.Header[passedOn] != nil {
-			return false
-		}
+// knowsSecret reports whether a request has the secret of the switch as its password. The
+// time that it takes does not tell how much of a guess is right.
+func (c *control) knowsSecret(r *http.Request) bool {
+	_, password, _ := r.BasicAuth()
+	given, secret := sha256.Sum256([]byte(password)), sha256.Sum256([]byte(cmp.Or(c.config.SwitchSecret, c.madeUp)))
+	return subtle.ConstantTimeCompare(given[:], secret[:]) == 1
+}
+
+// switchOff returns the command that switches continuing off at the URL root. It quotes no
+// secret that somebody has chosen.
+func (c *control) switchOff(root string) string {
+	secret := "$" + secretVariable
+	if c.config.SwitchSecret == "" {
+		secret = c.madeUp
 	}
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return false
-	}
-	address, err := netip.ParseAddr(host)
-	return err == nil && address.Unmap().IsLoopback()
+	return fmt.Sprintf("curl -u :%s -d on=false %s%s", secret, root, continuingPath)
 }
 
 // healthy answers 200, and says if continuing is off.

@@ -31,6 +31,7 @@ func (s *scene) turn(t *testing.T, on string) reply {
 	t.Helper()
 	r := newRequest(t, http.MethodPost, strings.TrimSuffix(s.base, prefix)+continuingPath, "on="+on)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.SetBasicAuth("", s.control(t).madeUp)
 	return s.send(r)
 }
 
@@ -84,27 +85,30 @@ func TestASwitchLetsAContinuationFinish(t *testing.T) {
 	assert.Equal(t, continuation.ReasonDisabled.Code(), s.report(t).Entries[0].Outcome.Code)
 }
 
-// Neither a website nor another machine may switch, whatever else they may do.
+// Whoever knows the secret may switch, wherever it is, and nobody else: behind a balancer,
+// everybody comes from this machine.
 func TestWhoMaySwitchContinuing(t *testing.T) {
 	t.Parallel()
-	proxy := handlerOf(t, parsed(t, "-cors", "*"), http.DefaultTransport, loggerTo(io.Discard))
+	proxy := handlerOf(t, parsed(t, "-cors", "*", "-switch-secret", "a secret: long"), http.DefaultTransport, loggerTo(io.Discard))
+	const secret = "a secret: long"
 	for name, test := range map[string]struct {
-		from, host, on string
-		header         map[string]string
-		want           int
+		from, host, on, secret string
+		header                 map[string]string
+		want                   int
 	}{
-		"a program":            {"127.0.0.1:5000", "127.0.0.1:8787", "true", nil, http.StatusOK},
-		"the page":             {"127.0.0.1:5000", "127.0.0.1:8787", "true", map[string]string{"Origin": "http://127.0.0.1:8787", "Sec-Fetch-Site": "same-origin"}, http.StatusOK},
-		"over IPv6":            {"[::1]:5000", "[::1]:8787", "true", nil, http.StatusOK},
-		"a website":            {"127.0.0.1:5000", "127.0.0.1:8787", "false", map[string]string{"Origin": "https://evil.example"}, http.StatusForbidden},
-		"a website, of today":  {"127.0.0.1:5000", "127.0.0.1:8787", "false", map[string]string{"Sec-Fetch-Site": "cross-site"}, http.StatusForbidden},
-		"a rebound name":       {"127.0.0.1:5000", "evil.example:8787", "false", nil, http.StatusForbidden},
-		"another machine":      {"10.1.2.3:5000", "127.0.0.1:8787", "false", nil, http.StatusForbidden},
-		"behind a gateway":     {"127.0.0.1:5000", "127.0.0.1:8787", "false", map[string]string{"X-Forwarded-For": "10.1.2.3"}, http.StatusForbidden},
-		"behind another":       {"127.0.0.1:5000", "127.0.0.1:8787", "false", map[string]string{"Forwarded": "for=10.1.2.3"}, http.StatusForbidden},
-		"no address":           {"@", "127.0.0.1:8787", "false", nil, http.StatusForbidden},
-		"neither on nor off":   {"127.0.0.1:5000", "127.0.0.1:8787", "maybe", nil, http.StatusBadRequest},
-		"a form that is large": {"127.0.0.1:5000", "127.0.0.1:8787", strings.Repeat(" ", 2*maxForm) + "true", nil, http.StatusBadRequest},
+		"an operator":          {"127.0.0.1:5000", "127.0.0.1:8787", "true", secret, nil, http.StatusOK},
+		"the page":             {"127.0.0.1:5000", "127.0.0.1:8787", "true", secret, map[string]string{"Origin": "http://127.0.0.1:8787", "Sec-Fetch-Site": "same-origin"}, http.StatusOK},
+		"over IPv6":            {"[::1]:5000", "[::1]:8787", "true", secret, nil, http.StatusOK},
+		"from another machine": {"10.1.2.3:5000", "127.0.0.1:8787", "true", secret, nil, http.StatusOK},
+		"behind a balancer":    {"127.0.0.1:5000", "127.0.0.1:8787", "true", secret, map[string]string{"X-Forwarded-For": "10.1.2.3"}, http.StatusOK},
+		"a program":            {"127.0.0.1:5000", "127.0.0.1:8787", "false", "", nil, http.StatusForbidden},
+		"a guess":              {"127.0.0.1:5000", "127.0.0.1:8787", "false", "a secret: lon", nil, http.StatusForbidden},
+		"with a program's key": {"127.0.0.1:5000", "127.0.0.1:8787", "false", "", map[string]string{"Authorization": "Bearer " + secret}, http.StatusForbidden},
+		"a website":            {"127.0.0.1:5000", "127.0.0.1:8787", "false", secret, map[string]string{"Origin": "https://evil.example"}, http.StatusForbidden},
+		"a website, of today":  {"127.0.0.1:5000", "127.0.0.1:8787", "false", secret, map[string]string{"Sec-Fetch-Site": "cross-site"}, http.StatusForbidden},
+		"a rebound name":       {"127.0.0.1:5000", "evil.example:8787", "false", secret, nil, http.StatusForbidden},
+		"neither on nor off":   {"127.0.0.1:5000", "127.0.0.1:8787", "maybe", secret, nil, http.StatusBadRequest},
+		"a form that is large": {"127.0.0.1:5000", "127.0.0.1:8787", strings.Repeat(" ", 2*maxForm) + "true", secret, nil, http.StatusBadRequest},
 	} {
 		ctx := context.WithValue(t.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8787})
 		r := httptest.NewRequestWithContext(ctx, http.MethodPost, continuingPath, strings.NewReader("on="+test.on))
@@ -112,12 +116,28 @@ func TestWhoMaySwitchContinuing(t *testing.T) {
 		for key, value := range test.header {
 			r.Header.Set(key, value)
 		}
+		if test.secret != "" {
+			r.SetBasicAuth("", test.secret)
+		}
 		r.Host, r.RemoteAddr = test.host, test.from
 		w := httptest.NewRecorder()
 		proxy.ServeHTTP(w, r)
 		assert.Equal(t, test.want, w.Code, name)
 		assert.True(t, proxy.config.offSince().IsZero(), name)
 	}
+}
+
+// Nobody can guess a secret that was made up, and a flag that is too short is none.
+func TestSecretOfTheSwitch(t *testing.T) {
+	t.Parallel()
+	made, other := newControl(parsed(t), nil, nil), newControl(parsed(t), nil, nil)
+	assert.Equal(t, "curl -u :"+made.madeUp+" -d on=false http://x/debug/carryon/continuing", made.switchOff("http://x"))
+	assert.GreaterOrEqual(t, len(made.madeUp), 26)
+	assert.NotEqual(t, made.madeUp, other.madeUp)
+	chosen := newControl(parsed(t, "-switch-secret", "long enough"), nil, nil)
+	assert.Equal(t, "curl -u :$CARRYON_SWITCH_SECRET -d on=false http://x/debug/carryon/continuing", chosen.switchOff("http://x"))
+	_, err := parse("-switch-secret", "seven77")
+	require.EqualError(t, err, "-switch-secret (CARRYON_SWITCH_SECRET) must have at least 8 characters")
 }
 
 // The file is read again: for the calls that begin after that.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 )
@@ -12,13 +13,16 @@ import (
 // guard refuses requests that a website sends through the browser of a user whose
 // machine runs the proxy.
 type guard struct {
-	hosts  []string // additional host names that clients may use
+	hosts  []string // names that clients may use, beside those of [isOwnName]
 	origin *http.CrossOriginProtection
 	next   http.Handler
 }
 
 func newGuard(c *Config, next http.Handler) (*guard, error) {
-	g := &guard{hosts: c.Hosts, origin: http.NewCrossOriginProtection(), next: next}
+	g := &guard{hosts: slices.Clone(c.Hosts), origin: http.NewCrossOriginProtection(), next: next}
+	if name, err := os.Hostname(); err == nil {
+		g.hosts = append(g.hosts, strings.ToLower(name))
+	}
 	for _, origin := range c.CORS {
 		if origin == "*" {
 			g.origin = nil
@@ -34,8 +38,8 @@ func newGuard(c *Config, next http.Handler) (*guard, error) {
 // ServeHTTP implements [http.Handler].
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
-	case misled(r, g.hosts):
-		refuse(w, r, http.StatusForbidden, "clients reach it at http://127.0.0.1 or http://localhost, not at "+
+	case g.isMisled(r):
+		refuse(w, r, http.StatusForbidden, "clients reach it by its IP address or as localhost, not at "+
 			short(r.Host, maxName)+" (-allow-host allows another name)")
 	case g.isForeign(r):
 		refuse(w, r, http.StatusForbidden, "a website may not use it (-cors allows one)")
@@ -59,19 +63,40 @@ func (g *guard) isForeign(r *http.Request) bool {
 	return g.origin.Check(r) != nil
 }
 
-// misled reports whether a website may have pointed its own name at this machine
-// (DNS rebinding). A browser would then let the website read every answer.
-func misled(r *http.Request, allowed []string) bool {
-	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
-	if !ok || !local.IP.IsLoopback() {
+// isMisled reports whether a website may have pointed its own name at this machine (DNS
+// rebinding). A browser would then let the website read every answer. The checks of a
+// balancer may name no host, and learn nothing that a website may not know.
+func (g *guard) isMisled(r *http.Request) bool {
+	here := r.Context().Value(http.LocalAddrContextKey)
+	if here == nil || r.URL.Path == healthPath && r.Method == http.MethodGet { // no server has received it
 		return false
 	}
-	host := strings.ToLower((&url.URL{Host: r.Host}).Hostname())
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") || host == "host.docker.internal" || slices.Contains(allowed, host) {
+	host := strings.TrimSuffix(strings.ToLower((&url.URL{Host: r.Host}).Hostname()), ".")
+	if slices.Contains(g.hosts, host) || isOwnName(host) {
 		return false
 	}
-	_, err := netip.ParseAddr(host)
-	return err != nil
+	local, ok := here.(*net.TCPAddr)
+	return !ok || local.IP.IsLoopback() || !isPrivateName(host)
+}
+
+// isOwnName reports whether a host is an address, which no website can point elsewhere,
+// or a name that means this machine.
+func isOwnName(host string) bool {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") ||
+		host == "host.docker.internal" || host == "host.containers.internal"
+}
+
+// isPrivateName reports whether only a network of its own can know a name: that of a
+// container or a service, which has no dot or ends in what the public DNS never holds.
+func isPrivateName(host string) bool {
+	if host == "" {
+		return false
+	}
+	at := strings.LastIndexByte(host, '.')
+	return at < 0 || host[at:] == ".internal" || host[at:] == ".local" || strings.HasSuffix(host, ".home.arpa")
 }
 
 // refuseWebSockets answers the handshake of a WebSocket for the Responses API, which

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 
@@ -36,7 +37,23 @@ func TestOnlyNamesOfThisMachineAreAnswered(t *testing.T) {
 		{loopback, "localhost.evil.example", http.StatusForbidden},
 		{loopback, "127.0.0.1.evil.example:80", http.StatusForbidden},
 		{loopback, "", http.StatusForbidden},
-		{network, "proxy.example:8787", http.StatusOK},
+		{loopback, "localhost.:8787", http.StatusOK},
+		{loopback, "host.containers.internal:8787", http.StatusOK},
+		{loopback, "carryon:8787", http.StatusForbidden}, // a neighbour may answer for such a name
+		{network, "10.1.2.3:8787", http.StatusOK},
+		{network, "[fe80::1%25eth0]:8787", http.StatusOK},
+		{network, "203.0.113.5", http.StatusOK}, // of a balancer
+		{network, "localhost:8787", http.StatusOK},
+		{network, "box.example", http.StatusOK},
+		{network, "carryon:8787", http.StatusOK}, // a container
+		{network, "carryon.team.svc.cluster.local:8787", http.StatusOK},
+		{network, "carryon.internal:8787", http.StatusOK},
+		{network, "evil.example:8787", http.StatusForbidden},
+		{network, "evil.example.:8787", http.StatusForbidden},
+		{network, "local.evil.example", http.StatusForbidden},
+		{network, "10.1.2.3.evil.example", http.StatusForbidden},
+		{network, "", http.StatusForbidden},
+		{&net.UnixAddr{Name: "@"}, "evil.example", http.StatusForbidden},
 	}
 	upstream := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer upstream.Close()
@@ -51,6 +68,23 @@ func TestOnlyNamesOfThisMachineAreAnswered(t *testing.T) {
 			assert.Equal(t, test.want, w.Code, "%v as %q", test.local, test.host)
 		}
 	}
+}
+
+// Some balancers name no host when they ask whether a proxy is well.
+func TestHealthNeedsNoName(t *testing.T) {
+	t.Parallel()
+	r := start(t, parsed(t, "-listen", "127.0.0.1:0"))
+	assert.Equal(t, http.StatusOK, raw(t, r.base, "GET /healthz HTTP/1.0\r\n\r\n"))
+	assert.Equal(t, http.StatusForbidden, raw(t, r.base, "GET /debug/carryon HTTP/1.0\r\n\r\n"))
+}
+
+// The machine's own name is known to nobody who could point it elsewhere.
+func TestTheMachinesNameIsAnswered(t *testing.T) {
+	t.Parallel()
+	name, err := os.Hostname()
+	require.NoError(t, err)
+	r := start(t, parsed(t, "-listen", "127.0.0.1:0"))
+	assert.Equal(t, http.StatusOK, raw(t, r.base, "GET /debug/carryon HTTP/1.1\r\nHost: "+name+"\r\n\r\n"))
 }
 
 // A website may send requests without reading their answers. They cost money.

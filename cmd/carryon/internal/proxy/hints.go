@@ -26,11 +26,11 @@ type hints struct {
 // answered logs that the upstream refused a request: with the probable cause if that
 // is a new one, which becomes a hint.
 func (h *hints) answered(r *http.Response) {
-	hint := ""
+	hint, isPost := "", r.Request.Method == http.MethodPost // nothing else calls a model
 	switch {
-	case r.StatusCode == http.StatusNotFound && speaks(r.Request.URL.Path):
+	case r.StatusCode == http.StatusNotFound && isPost && speaks(r.Request.URL.Path):
 		hint = notFound(r)
-	case r.StatusCode == http.StatusUnauthorized && (originOf(r.Request.Context()) == nil || speaks(r.Request.URL.Path)):
+	case r.StatusCode == http.StatusUnauthorized && isPost && (originOf(r.Request.Context()) == nil || speaks(r.Request.URL.Path)):
 		hint = "the upstream answered 401: the client must send a valid API key, because the proxy adds none"
 	}
 	isCall := r.StatusCode >= http.StatusBadRequest && speaks(r.Request.URL.Path)
@@ -39,16 +39,14 @@ func (h *hints) answered(r *http.Response) {
 		h.logger.Warn(hint)
 	case isCall, r.StatusCode == http.StatusTooManyRequests, r.StatusCode >= http.StatusInternalServerError:
 		h.logger.Warn("the upstream refused a request", slog.Int("status", r.StatusCode),
-			slog.String("method", short(r.Request.Method, maxName)), slog.String("path", short(r.Request.URL.Path, maxName)))
+			slog.String("method", short(r.Request.Method, maxName)), slog.String("path", shownPath(r.Request.URL.Path)))
 	}
 }
 
 // notFound says what is probably wrong if the upstream does not know the path of a
 // call.
 func notFound(r *http.Response) string {
-	u := *r.Request.URL
-	u.RawQuery = "" // it may contain a key
-	text := fmt.Sprintf("the upstream answered 404 for %s: ", short(u.String(), maxText))
+	text := fmt.Sprintf("the upstream answered 404 for %s: ", short(shownURL(r.Request.URL), maxText))
 	if originOf(r.Request.Context()) != nil {
 		return text + "check the model"
 	}
@@ -64,11 +62,11 @@ func notFound(r *http.Response) string {
 	return text + "check -upstream, which usually ends in /v1"
 }
 
-// misdirected adds a hint if the request is one to a model at a path that the proxy
-// does not serve.
+// misdirected adds a hint if the request may call a model, at a path that the proxy does
+// not serve. Programs also look for many things that are not there.
 func (h *hints) misdirected(r *http.Request) {
-	if r.Method != http.MethodGet || speaks(r.URL.Path) {
-		h.say(fmt.Sprintf("a client asked for %s: its base URL should be %s", short(r.URL.Path, maxName), baseOf(r)))
+	if r.Method == http.MethodPost {
+		h.say(fmt.Sprintf("a client asked for %s: its base URL should be %s", shownPath(r.URL.Path), baseOf(r)))
 	}
 }
 
@@ -128,9 +126,7 @@ func (c *Config) Probe(ctx context.Context) string {
 	defer cancel()
 	base := newBase(c)
 	defer base.CloseIdleConnections()
-	target := c.Upstream.JoinPath("models")
-	shown := *c.Upstream
-	shown.RawQuery = "" // it may contain a key
+	target, shown := c.Upstream.JoinPath("models"), shownURL(c.Upstream)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
 	if err != nil {
 		return ""
@@ -144,11 +140,11 @@ func (c *Config) Probe(ctx context.Context) string {
 		if errors.Is(err, context.DeadlineExceeded) {
 			hidden = fmt.Sprintf("no answer within %v", probeTime)
 		}
-		return fmt.Sprintf("nothing answers at %s (%s): start it, or set -upstream", &shown, hidden)
+		return fmt.Sprintf("nothing answers at %s (%s): start it, or set -upstream", shown, hidden)
 	}
 	_ = response.Body.Close() // only the status matters
 	if response.StatusCode == http.StatusNotFound && !strings.Contains(c.Upstream.Path, "/v") {
-		return fmt.Sprintf("%s answers, but lists no models: base URLs usually end in /v1, so try -upstream %s", &shown, shown.JoinPath("v1"))
+		return fmt.Sprintf("%s answers, but lists no models: base URLs usually end in /v1, so try -upstream %s/v1", shown, strings.TrimSuffix(shown, "/"))
 	}
 	return ""
 }

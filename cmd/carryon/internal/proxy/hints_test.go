@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestProbe(t *testing.T) {
@@ -94,4 +95,24 @@ func TestHintNamesWhatIsProbablyWrong(t *testing.T) {
 		}
 		s.logs.await("answered 404 for " + strings.TrimSuffix(s.direct, "/v1") + want)
 	}
+}
+
+// Only a POST calls a model. Claude Code asks its base URL for /api/hello at each start, and
+// other programs look for what is not there.
+func TestHintsComeFromPostsAlone(t *testing.T) {
+	t.Parallel()
+	s := sceneOf(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
+	root := strings.TrimSuffix(s.base, prefix)
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPut, http.MethodDelete} {
+		for _, path := range []string{"/api/hello", "/api/show", "/responses", "/v1/models"} {
+			s.send(newRequest(t, method, root+path, ""))
+		}
+	}
+	s.served.wait()
+	proxy, ok := s.served.Handler.(*Proxy)
+	require.True(t, ok)
+	assert.Empty(t, proxy.hints.all())
+	assert.NotContains(t, s.logs.String(), "base URL")
+	assert.Equal(t, http.StatusNotFound, s.send(newRequest(t, http.MethodPost, root+"/api/generate", "{}")).status)
+	assert.Equal(t, []string{"a client asked for /api/generate: its base URL should be " + s.base}, proxy.hints.all())
 }

@@ -59,7 +59,7 @@ func (j *journal) figures(f func(*figures)) {
 func (j *journal) begin(r *http.Request, session string, from *caller) *entry {
 	upstream, _, _ := j.config.routeOf(r)
 	e := &entry{
-		exchange: exchange{Began: j.config.now(), Method: short(r.Method, maxName), Path: short(r.URL.Path, maxName)},
+		exchange: exchange{Began: j.config.now(), Method: short(r.Method, maxName), Path: shownPath(r.URL.Path)},
 		base:     baseOf(r),
 		secrets:  &secrets{header: r.Header, query: r.URL.RawQuery, upstream: upstream},
 	}

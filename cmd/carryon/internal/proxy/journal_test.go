@@ -154,7 +154,7 @@ func TestJournalKeepsTheNewestRequests(t *testing.T) {
 func TestJournalKeepsLittleOfWhatIsLong(t *testing.T) {
 	t.Parallel()
 	j := newJournal(&Config{Upstream: new(url.URL), Content: true})
-	r := httptest.NewRequestWithContext(t.Context(), strings.Repeat("M", 300), "/v1/"+strings.Repeat("p", 300), nil)
+	r := httptest.NewRequestWithContext(t.Context(), strings.Repeat("M", 300), "/v1/models/"+strings.Repeat("p", 300), nil)
 	e := j.begin(r, strings.Repeat("é", 300)+"\xff", new(caller))
 	ctx := withEntry(t.Context(), e)
 	for i := range maxNotes + 50 {
@@ -162,7 +162,7 @@ func TestJournalKeepsLittleOfWhatIsLong(t *testing.T) {
 	}
 	entry := j.report(0).Entries[0]
 	assert.Equal(t, strings.Repeat("M", maxName)+"...", entry.Method)
-	assert.Equal(t, "/v1/"+strings.Repeat("p", maxName-4)+"...", entry.Path)
+	assert.Equal(t, "/v1/models/"+strings.Repeat("p", maxName-11)+"...", entry.Path)
 	assert.Equal(t, strings.Repeat("é", maxName)+"...", entry.Session)
 	assert.Len(t, entry.Turns, maxTurns)
 	assert.Len(t, entry.Turns[0].Notes[0].Text, maxText+len("..."))

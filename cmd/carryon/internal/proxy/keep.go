@@ -5,15 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
 
+	"github.com/carryon-go/carryon/cmd/carryon/internal/files"
 	"github.com/carryon-go/carryon/internal/recordtable"
 	"github.com/carryon-go/carryon/records"
 )
@@ -173,7 +174,10 @@ const maxStatsFile = 32 << 20
 
 // Update implements [records.Records].
 func (f *fileRecords) Update(ctx context.Context, _ string, change records.UpdateFunc) error {
-	lock := flock.New(f.path + ".lock")
+	if err := files.Check(f.path + ".lock"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("-stats: no lock: %w", err)
+	}
+	lock := flock.New(f.path+".lock", flock.SetFlag(os.O_CREATE|os.O_RDONLY|syscall.O_NONBLOCK))
 	if _, err := lock.TryLockContext(ctx, 5*time.Millisecond); err != nil {
 		return fmt.Errorf("-stats: no lock: %w", err)
 	}
@@ -201,16 +205,11 @@ func (f *fileRecords) Update(ctx context.Context, _ string, change records.Updat
 // read returns the record, nil if there is no file. A file that carryon has not written
 // is an error: it must not be replaced.
 func (f *fileRecords) read() ([]byte, error) {
-	file, err := os.Open(f.path)
-	if errors.Is(err, fs.ErrNotExist) {
+	content, err := files.Read(f.path, maxStatsFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close() //nolint:errcheck // it was only read
-	content, err := io.ReadAll(io.LimitReader(file, maxStatsFile))
-	if err != nil {
+	case err != nil:
 		return nil, err
 	}
 	if begins := []byte("carryon/" + figuresFormat.Kind + "/"); len(content) > 0 && !bytes.HasPrefix(content, begins) {
@@ -219,9 +218,19 @@ func (f *fileRecords) read() ([]byte, error) {
 	return content, nil
 }
 
-// setAside renames a broken file.
+// setAside renames a broken file. It replaces none that was set aside before.
 func (f *fileRecords) setAside(ctx context.Context, broken error) error {
 	aside := f.path + ".broken"
+	for number := 2; ; number++ {
+		_, err := os.Lstat(aside)
+		if errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		aside = fmt.Sprintf("%s.broken-%d", f.path, number)
+	}
 	f.hints.logger.WarnContext(ctx, "the file of figures is broken, and was set aside", slog.String("file", aside), slog.Any("error", broken))
 	f.hints.add(fmt.Sprintf("the figures in %s could not be read: they are now in %s, and counting begins anew", f.path, aside))
 	return os.Rename(f.path, aside)

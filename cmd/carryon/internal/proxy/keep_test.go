@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -160,13 +161,17 @@ func TestFileOfFiguresThatCannotBeRead(t *testing.T) {
 		said = h.all()
 		return err
 	}
-	for _, broken := range []string{`carryon/figures/1 {"counts":`, `carryon/figures/1 {"counts":{"requests":"many"}}`, "carryon/figures/x {}", `carryon/figures/1 {"sessions":{"a":null}`} {
+	for i, broken := range []string{`carryon/figures/1 {"counts":`, `carryon/figures/1 {"counts":{"requests":"many"}}`, "carryon/figures/x {}", `carryon/figures/1 {"sessions":{"a":null}`} {
+		aside := path + ".broken"
+		if i > 0 { // it replaces none that was set aside before
+			aside += fmt.Sprint("-", i+1)
+		}
 		require.NoError(t, begin(broken))
-		aside, err := os.ReadFile(path + ".broken")
+		kept, err := os.ReadFile(aside)
 		require.NoError(t, err)
-		assert.Equal(t, broken, string(aside))
+		assert.Equal(t, broken, string(kept))
 		assert.Contains(t, logs.String(), "is broken, and was set aside")
-		assert.Equal(t, []string{"the figures in " + path + " could not be read: they are now in " + path + ".broken, and counting begins anew"}, said)
+		assert.Equal(t, []string{"the figures in " + path + " could not be read: they are now in " + aside + ", and counting begins anew"}, said)
 	}
 	require.NoError(t, begin(""), "an empty file is none")
 	assert.Empty(t, said)

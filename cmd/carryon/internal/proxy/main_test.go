@@ -17,7 +17,7 @@ func baseURL(t *testing.T, said *bufio.Reader) string {
 	t.Helper()
 	_, base, ok := strings.Cut(readUntil(t, said, "base URL"), ": ")
 	require.True(t, ok)
-	readUntil(t, said, pagePath)
+	readUntil(t, said, "recent activity")
 	return strings.TrimSpace(base)
 }
 

@@ -278,7 +278,7 @@ func (f *figures) changedSince(after uint64, c *Config) []shownSession {
 	return changed
 }
 
-// upstreamsOf returns the upstreams without queries, which may hold keys.
+// upstreamsOf returns the upstreams as they may be shown.
 func upstreamsOf(c *Config) []string {
 	urls := make([]*url.URL, 0, 1+len(c.Routes))
 	urls = append(urls, c.Upstream)
@@ -290,9 +290,7 @@ func upstreamsOf(c *Config) []string {
 		if upstream == nil {
 			continue
 		}
-		u := *upstream
-		u.RawQuery = ""
-		if text := u.String(); !slices.Contains(all, text) {
+		if text := shownURL(upstream); !slices.Contains(all, text) {
 			all = append(all, text)
 		}
 	}

@@ -78,7 +78,7 @@ func newProxy(c *Config, base http.RoundTripper, state records.Records, logger *
 		}
 	}
 	p.middleware = p.newMiddleware(state)
-	p.control = &control{config: c, middleware: p.middleware, logger: logger}
+	p.control = newControl(c, p.middleware, logger)
 	p.control.start()
 	p.forwarding = p.forward(base)
 	guarded, err := newGuard(c, p.routes(p.forwarding))
@@ -141,7 +141,7 @@ func (p *Proxy) forward(base http.RoundTripper) http.Handler {
 // of all clients: no website reads those.
 func (p *Proxy) routes(forward http.Handler) http.Handler {
 	own := http.NewServeMux()
-	own.HandleFunc("GET /healthz", p.control.healthy)
+	own.HandleFunc("GET "+healthPath, p.control.healthy)
 	own.Handle("GET "+continuingPath, p.control)
 	own.Handle("POST "+continuingPath, p.control)
 	own.Handle("GET "+pagePath, p.journal)
@@ -251,7 +251,7 @@ func (p *Proxy) answered(r *http.Response) error {
 	p.hints.answered(r)
 	if r.StatusCode == http.StatusSwitchingProtocols {
 		p.journal.count(func(c *counts) { c.WebSockets++ })
-		p.logger.WarnContext(r.Request.Context(), "a WebSocket passes carryon unread", slog.String("path", r.Request.URL.Path))
+		p.logger.WarnContext(r.Request.Context(), "a WebSocket passes carryon unread", slog.String("path", shownPath(r.Request.URL.Path)))
 	}
 	closeUnread(r.Request.Context(), r.Header)
 	if r.StatusCode != http.StatusSwitchingProtocols { // whose body is also written to

@@ -72,7 +72,7 @@ func TestErrorsHaveTheFormOfTheirProtocol(t *testing.T) {
 	t.Parallel()
 	address := nobody(t)
 	noAnswer := `"type":"proxy_error","message":"carryon: no answer from http://` + address + `: dial tcp ` + address + `: connect: connection refused"`
-	misled := `"type":"proxy_error","message":"carryon: clients reach it at http://127.0.0.1 or http://localhost, not at evil.example (-allow-host allows another name)"`
+	misled := `"type":"proxy_error","message":"carryon: clients reach it by its IP address or as localhost, not at evil.example (-allow-host allows another name)"`
 	openAI := func(members string) string { return `{"error":{` + members + `}}` }
 	anthropic := func(members string) string { return `{"type":"error","error":{` + members + `}}` }
 	for path, form := range map[string]func(string) string{

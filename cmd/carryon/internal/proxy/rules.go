@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/carryon-go/carryon/cmd/carryon/internal/files"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 )
@@ -165,17 +164,9 @@ func (r Rules) fromFile(path string) (Rules, error) {
 	if path == "" {
 		return r, nil
 	}
-	file, err := os.Open(path)
+	text, err := files.Read(path, maxRulesFile)
 	if err != nil {
 		return Rules{}, fmt.Errorf("-settings: %w", err)
-	}
-	defer file.Close() //nolint:errcheck // it was only read
-	text, err := io.ReadAll(io.LimitReader(file, maxRulesFile+1))
-	switch {
-	case err != nil:
-		return Rules{}, fmt.Errorf("-settings: %w", err)
-	case len(text) > maxRulesFile:
-		return Rules{}, fmt.Errorf("-settings: %s is larger than %d bytes", path, maxRulesFile)
 	}
 	if line, err := r.decode(string(text)); err != nil {
 		return Rules{}, fmt.Errorf("%s:%d: %w", path, line, err)

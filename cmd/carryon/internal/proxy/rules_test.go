@@ -103,7 +103,7 @@ func TestWrongSettingsFiles(t *testing.T) {
 		})
 	}
 	_, err := (Rules{}).fromFile(filepath.Join(t.TempDir(), "gone"))
-	require.ErrorContains(t, err, "-settings: open ")
+	require.ErrorContains(t, err, "-settings: stat ")
 }
 
 // The interval 0 is the default in the middleware.

@@ -7,18 +7,73 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/carryon-go/carryon/internal/wire/protocols"
 )
 
 // The minimum lengths, in bytes, of texts that count as secrets. Shorter keys are
 // placeholders such as "none" or "ollama".
 const (
 	leastSecret   = 8
-	leastPassword = 4  // in Basic credentials, which contain no placeholders
-	leastSegment  = 16 // in the path of the upstream's base URL
+	leastPassword = 4  // in Basic credentials and in base URLs, which contain no placeholders
+	longSegment   = 16 // of a path that may be anything
 )
+
+// plainSegments are what the paths of base URLs consist of. Gateways put keys, and names of
+// accounts, between them.
+var plainSegments = map[string]bool{ //nolint:gochecknoglobals // constant
+	"": true, "anthropic": true, "api": true, "apps": true, "backend-api": true, "chat": true, "codex": true, "coding": true,
+	"compat": true, "compatible-mode": true, "completions": true, "engines": true, "gemini": true, "google": true, "inference": true,
+	"llm": true, "messages": true, "models": true, "openai": true, "openrouter": true, "paas": true, "proxy": true, "responses": true,
+}
+
+var version = regexp.MustCompile(`^v[0-9]{1,2}((alpha|beta)[0-9]{0,2})?$`)
+
+// isPlain reports whether a segment of a path is no secret, as it is.
+func isPlain(segment string) bool { return plainSegments[segment] || version.MatchString(segment) }
+
+// shownURL returns a base URL, or a URL below one, as it may be shown.
+func shownURL(u *url.URL) string {
+	base, api := cutAPI(short(u.Path, maxText))
+	return u.Scheme + "://" + u.Host + withoutKeys(base, 0) + api
+}
+
+// shownPath returns the path of a request as it may be shown. In front of what an API
+// knows, only what is no secret for certain is shown; in paths of no known API, what is
+// too short for a key.
+func shownPath(path string) string {
+	base, api := cutAPI(short(path, maxText))
+	if api == "" {
+		return short(withoutKeys(base, longSegment), maxName)
+	}
+	return short(withoutKeys(base, 0)+api, maxName)
+}
+
+// cutAPI returns what is in front of the path that an API knows, and that path.
+func cutAPI(path string) (base, api string) {
+	for at := range path {
+		if path[at] == '/' && protocols.IsKnown(path[at:]) {
+			return path[:at], path[at:]
+		}
+	}
+	return path, ""
+}
+
+// withoutKeys returns a path without the segments of at least that length that may be
+// secrets.
+func withoutKeys(path string, least int) string {
+	segments := strings.Split(path, "/")
+	for i, segment := range segments {
+		if !isPlain(segment) && len(segment) >= least {
+			segments[i] = "…"
+		}
+	}
+	return strings.Join(segments, "/")
+}
 
 // secrets hides every header value and query parameter of a request, and those of
 // the upstream's base URL, in texts of the upstream: providers quote the keys that
@@ -55,7 +110,9 @@ func (s *secrets) newReplacer() *strings.Replacer {
 	if s.upstream != nil {
 		s.addQuery(s.upstream.RawQuery)
 		for segment := range strings.SplitSeq(s.upstream.Path, "/") {
-			s.add(segment, leastSegment)
+			if !isPlain(segment) {
+				s.add(segment, leastPassword)
+			}
 		}
 	}
 	longestFirst := slices.SortedFunc(maps.Keys(s.found), func(a, b string) int { return cmp.Compare(len(b), len(a)) })

@@ -1,9 +1,13 @@
 package proxy
 
 import (
+	"bytes"
 	"encoding/base64"
+	"errors"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -45,6 +49,7 @@ func TestSecretsAreHiddenInWhateverFormTheyCame(t *testing.T) {
 		"a query without a name":        {secrets{query: url.QueryEscape(key)}, key},
 		"the upstream's query":          {secrets{upstream: &url.URL{RawQuery: "key=" + url.QueryEscape(key)}}, key},
 		"the upstream's path":           {secrets{upstream: &url.URL{Path: "/" + "0123456789abcdef-secret" + "/v1"}}, "0123456789abcdef-secret"},
+		"a short one in that path":      {secrets{upstream: &url.URL{Path: "/openai/hunter2/v1"}}, "hunter2"},
 		"quoted in a URL":               {header("X-Api-Key", key), url.QueryEscape(key)},
 		"quoted in a path":              {header("X-Api-Key", key), url.PathEscape(key)},
 		"quoted in JSON":                {header("X-Api-Key", `sk-"secret"<key>`), `sk-\"secret\"\u003ckey\u003e`},
@@ -58,6 +63,65 @@ func TestSecretsAreHiddenInWhateverFormTheyCame(t *testing.T) {
 	}
 	none := header("Authorization", "Bearer ollama")
 	assert.Equal(t, "ollama is not running", none.hide("ollama is not running"), "a placeholder")
+}
+
+// What is shown of an address, whoever has put a key into it.
+func TestAddressesAreShownWithoutKeys(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"https://api.example/v1":                           "https://api.example/v1",
+		"https://api.example/v1beta/models/g:generateText": "https://api.example/v1beta/models/g:generateText",
+		"https://gw.example/hunter2/openai/v1?key=k":       "https://gw.example/…/openai/v1",
+		"https://gw.example/v1/4bf92f35/team/openai":       "https://gw.example/v1/…/…/openai",
+		"https://gw.example/%2Fkey/v1/chat/completions":    "https://gw.example//…/v1/chat/completions",
+		"http://127.0.0.1:11434/api":                       "http://127.0.0.1:11434/api",
+	} {
+		u, err := url.Parse(address)
+		require.NoError(t, err)
+		assert.Equal(t, want, shownURL(u))
+	}
+	for path, want := range map[string]string{
+		"/v1/messages":                          "/v1/messages",
+		"/sk-secret/v1/messages/count_tokens":   "/…/v1/messages/count_tokens",
+		"/api/hello":                            "/api/hello",
+		"/v1/files/file-0123456789abcdef":       "/v1/files/…",
+		"/" + strings.Repeat("/", 200):          strings.Repeat("/", 100) + "...",
+		"/v1/models/a-model-with-a-long-name-1": "/v1/models/a-model-with-a-long-name-1",
+	} {
+		assert.Equal(t, want, shownPath(path))
+	}
+}
+
+// A key in the path of the upstream stands nowhere, whether that answers or not.
+func TestKeyInThePathOfTheUpstream(t *testing.T) {
+	t.Parallel()
+	const key = "hunter2"
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "no "+r.URL.Path, http.StatusNotFound)
+	}))
+	t.Cleanup(upstream.Close)
+	for _, address := range []string{upstream.URL, "http://" + nobody(t)} {
+		s := sceneAt(t, address+"/"+key+"/v1", "-metrics", "-content")
+		got := s.send(post(t, s.base, conversation{}))
+		direct := s.send(post(t, strings.TrimSuffix(s.base, prefix)+"/"+key+"/v1", conversation{}))
+		require.NoError(t, errors.Join(got.err, direct.err))
+		s.served.wait()
+		told := s.told(t)
+		told["metrics"] = s.get(t, metricsPath).body
+		if got.status == http.StatusBadGateway {
+			told["error"] = got.body
+		}
+		for place, text := range told {
+			assert.NotContains(t, text, key, place)
+		}
+		var greeting bytes.Buffer
+		c := parsed(t, "-upstream", address+"/"+key+"/v1")
+		for _, out := range []console{{&greeting, loggerTo(&greeting), false}, {&greeting, loggerTo(&greeting), true}} {
+			out.greet(c, &net.TCPAddr{}, "")
+			out.warn(c.Probe(t.Context()))
+		}
+		assert.NotContains(t, greeting.String(), key)
+	}
 }
 
 // The same through a whole proxy.

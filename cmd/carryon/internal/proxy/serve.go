@@ -26,7 +26,7 @@ func Serve(ctx context.Context, c *Config, w io.Writer) error {
 	}
 	out := console{w, logger, c.LogFormat == "json"}
 	s.obeySignals(ctx)
-	out.greet(c, s.listening)
+	out.greet(c, s.listening, s.SwitchOff())
 	if advice := c.Probe(ctx); advice != "" && ctx.Err() == nil {
 		out.warn(advice)
 	}
@@ -156,6 +156,9 @@ func (s *Server) Root() string { return rootOf(s.listening) }
 
 // Page returns the URL of the page that shows what carryon does.
 func (s *Server) Page() string { return s.Root() + pagePath }
+
+// SwitchOff returns the command that switches continuing off.
+func (s *Server) SwitchOff() string { return s.proxy.control.switchOff(s.Root()) }
 
 // Summary returns what carryon has done so far.
 func (s *Server) Summary() Summary { return s.proxy.journal.summary() }

@@ -135,26 +135,29 @@ func TestServeSaysWhereEverythingIs(t *testing.T) {
 		"loopback": {
 			&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8787},
 			"  base URL for clients: http://127.0.0.1:8787/v1\n" +
+				"  off switch:           curl -u :s\n" +
 				"  recent activity:      http://127.0.0.1:8787/debug/carryon\n",
 		},
 		"everywhere": {
 			&net.TCPAddr{IP: net.IPv6unspecified, Port: 80},
 			"  base URL for clients: http://localhost:80/v1\n" +
+				"  off switch:           curl -u :s\n" +
 				"  recent activity:      http://localhost:80/debug/carryon\n" +
-				"  Anyone who can reach this machine can use both.\n",
+				"  Anyone who can reach this machine can use the proxy, and see the activity.\n",
 		},
 		"a network": {
 			&net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 80},
 			"  base URL for clients: http://10.1.2.3:80/v1\n" +
+				"  off switch:           curl -u :s\n" +
 				"  recent activity:      http://10.1.2.3:80/debug/carryon\n" +
-				"  Anyone who can reach this machine can use both.\n",
+				"  Anyone who can reach this machine can use the proxy, and see the activity.\n",
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			said := new(strings.Builder)
-			(&console{w: said}).greet(parsed(t, "-upstream", "https://host/v1?key=sk-secret"), test.at)
+			(&console{w: said}).greet(parsed(t, "-upstream", "https://host/v1?key=sk-secret"), test.at, "curl -u :s")
 			assert.Equal(t, "carryon is a proxy in front of https://host/v1\n"+test.want, said.String())
 		})
 	}
