@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v3"
 	"golang.org/x/term"
 
+	"github.com/carryon-go/carryon/cmd/carryon/internal/atwork"
 	"github.com/carryon-go/carryon/cmd/carryon/internal/audit"
 	"github.com/carryon-go/carryon/cmd/carryon/internal/price"
 )
@@ -34,6 +35,7 @@ func auditCommand(stdout, stderr io.Writer) *cli.Command {
 				return err
 			}
 			c.Paths, c.Home, c.Getenv, c.Bar = command.Args().Slice(), home, os.Getenv, terminal(stderr)
+			c.AtWork = atwork.File(os.Getenv, home)
 			ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 			defer stop()
 			report, err := audit.Run(ctx, &c)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/carryon-go/carryon/cmd/carryon/internal/atwork"
 	"github.com/carryon-go/carryon/cmd/carryon/internal/proxy"
 )
 
@@ -143,6 +144,7 @@ func proxyCommand(stderr io.Writer) *cli.Command {
 				return inLog(&c, stderr, usageError{err})
 			}
 			proxy.RouteLogs(c.Logger(stderr))
+			c.AtWork = recordOfWork()
 			ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 			context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 			floor := make([]byte, heapFloor)
@@ -150,6 +152,12 @@ func proxyCommand(stderr io.Writer) *cli.Command {
 			return inLog(&c, stderr, proxy.Serve(ctx, &c, stderr))
 		},
 	}
+}
+
+// recordOfWork returns the file in which carryon remembers what it has continued.
+func recordOfWork() string {
+	home, _ := os.UserHomeDir() // without one, there are no transcripts either
+	return atwork.File(os.Getenv, home)
 }
 
 // inLog reports an error as a line of the log where the user has asked for JSON only. It returns

@@ -128,6 +128,7 @@ func (c *runConfig) run(ctx context.Context, command []string, upstream bool) er
 		return err
 	}
 	defer log.Close() //nolint:errcheck // nothing is buffered
+	c.proxy.AtWork = recordOfWork()
 	s := session{config: c, program: program, command: command, launch: &launch, logger: c.proxy.Logger(log)}
 	if err := s.start(ctx, hosts); err != nil {
 		return err

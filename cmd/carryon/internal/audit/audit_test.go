@@ -8,10 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/cmd/carryon/internal/atwork"
 	"github.com/carryon-go/carryon/cmd/carryon/internal/audit"
 	"github.com/carryon-go/carryon/middleware"
 )
@@ -164,7 +166,7 @@ func TestBrokenTranscripts(t *testing.T) {
 		"another version":          {"a.jsonl", strings.Repeat(`{"role":"user","text":"Hello."}`+"\n", 100), audit.Skipped{Files: 1}, 0},
 		"nothing":                  {"a.jsonl", "", audit.Skipped{Files: 1}, 0},
 		"no database":              {"a.db", "SQLite format 3", audit.Skipped{Files: 1}, 0},
-		"a database without a log": {"a.db", string(database), audit.Skipped{}, 0},
+		"a database without a log": {"a.db", string(database), audit.Skipped{Empty: 1}, 0},
 		"half a database":          {"a.db", string(database[:1500]), audit.Skipped{Files: 1}, 0},
 	} {
 		report := run(t, "", write(t, test.file, test.content))
@@ -246,13 +248,15 @@ func TestVerdicts(t *testing.T) {
 		require.NoError(t, report.WriteText(&b))
 		return b.String()
 	}
-	assert.Contains(t, text(audit.Counts{Ended: 3}), "No turn had a todo list")
-	assert.Contains(t, text(audit.Counts{Ended: 3, Unreadable: 1}), "No todo list could be read, so carryon would have done nothing.")
-	assert.Contains(t, text(audit.Counts{Ended: 3, WithList: 2, Open: 1, Asked: 1, YOLO: audit.Would{Continuations: 1}}), "carryon would have sent nothing in standard mode, and 1 request in YOLO mode: it is hardly worth it here.")
-	assert.Contains(t, text(audit.Counts{Ended: 3, WithList: 2}), "carryon would have done nothing: it is not worth it here.")
-	assert.Contains(t, text(audit.Counts{Ended: 3, WithList: 2, Open: 1, Unticked: 1, Standard: audit.Would{Continuations: 1}}), "carryon would have sent 1 request, mostly where work was done and not ticked off: it is hardly worth it here.")
+	assert.Contains(t, text(audit.Counts{Sessions: 1, Ended: 3}), "No turn that was read had a todo list, so there was nothing for carryon to do. Some agents keep one only if they are told to: see carryon run -list. This rests on 1 session with 3 turns; 1 file could not be read.\n")
+	assert.Contains(t, text(audit.Counts{}), "\nNo session could be judged, so this says nothing about your agents.\n")
+	assert.Contains(t, text(audit.Counts{Sessions: 1, Ended: 3, Unreadable: 1}), "No todo list could be read, so carryon would have done nothing.")
+	assert.Contains(t, text(audit.Counts{Sessions: 1, Ended: 3, WithList: 2, Open: 1, Asked: 1, YOLO: audit.Would{Continuations: 1}}), "carryon would have sent nothing in standard mode, and 1 request in YOLO mode: it is hardly worth it here.")
+	assert.Contains(t, text(audit.Counts{Sessions: 1, Ended: 3, WithList: 2}), "carryon would have done nothing: it is not worth it here.")
+	assert.Contains(t, text(audit.Counts{Sessions: 1, Ended: 3, WithList: 2, Open: 1, Unticked: 1, Standard: audit.Would{Continuations: 1}}), "carryon would have sent 1 request, mostly where work was done and not ticked off: it is hardly worth it here.")
 	stalled := text(audit.Counts{
-		Ended: 3000, WithList: 2000, Open: 1500, Stalled: 1, TypedContinue: 1,
+		Sessions: 1,
+		Ended:    3000, WithList: 2000, Open: 1500, Stalled: 1, TypedContinue: 1,
 		Standard: audit.Would{Continuations: 1, Estimate: middleware.Tokens{Input: 700, Cached: 51000}}, YOLO: audit.Would{Continuations: 2, Estimate: middleware.Tokens{Input: 1234567}},
 	})
 	assert.Contains(t, stalled, "1 turn stalled with work left, and \"continue\" was typed once after a turn with work left.")
@@ -261,4 +265,119 @@ func TestVerdicts(t *testing.T) {
 	assert.Contains(t, stalled, "Left out: 1 file of no known kind or version.\nLeft out: 2 lines broken or of an unknown kind.\n")
 	assert.NotContains(t, stalled, "  all\n", "one agent needs no sum")
 	assert.NotContains(t, stalled, "price", "it is not known")
+}
+
+// older returns transcripts of older versions, each of a session that stalled.
+func older() map[string]string {
+	const todos = `"todos":[{"id":"1","content":"Write index.html","status":"in_progress"},{"id":"2","content":"Write style.css","status":"pending"}]`
+	return map[string]string{
+		"qwen-code": `{"uuid":"1","sessionId":"s","timestamp":"2026-11-28T00:52:28.267Z","type":"system","subtype":"attribution_snapshot","systemPayload":{}}
+{"uuid":"2","sessionId":"s","timestamp":"2026-11-28T00:52:28.269Z","type":"user","message":{"role":"user","parts":[{"text":"Build a page."}]}}
+{"uuid":"3","sessionId":"s","timestamp":"2026-11-28T00:52:29Z","type":"assistant","message":{"role":"model","parts":[{"functionCall":{"id":"c","name":"todo_write","args":{` + todos + `}}}]}}
+{"uuid":"4","sessionId":"s","timestamp":"2026-11-28T00:52:30Z","type":"tool_result","message":{"role":"user","parts":[{"functionResponse":{"id":"c","name":"todo_write","response":{"output":"ok"}}}]}}
+{"uuid":"5","sessionId":"s","timestamp":"2026-11-28T00:52:31Z","type":"assistant","message":{"role":"model","parts":[{"text":"Next, I will write index.html."}]}}
+`,
+		"Codex": `{"id":"s","timestamp":"2026-06-01T10:00:00.000Z","instructions":null,"git":{}}
+{"record_type":"state"}
+{"type":"message","id":null,"role":"user","content":[{"type":"input_text","text":"Build a page."}]}
+{"type":"function_call","id":null,"name":"update_plan","arguments":"{\"plan\":[{\"step\":\"Write index.html\",\"status\":\"in_progress\"}]}","call_id":"c"}
+{"type":"function_call_output","call_id":"c","output":"Plan updated"}
+{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Next, I will write index.html."}]}
+`,
+		"gemini-cli": `{"sessionId":"s","projectHash":"p","startTime":"2026-01-01T10:00:00Z","messages":[
+{"id":"1","timestamp":"2026-01-01T10:00:00Z","type":"user","content":"Build a page."},
+{"id":"2","timestamp":"2026-01-01T10:00:01Z","type":"gemini","content":"","toolCalls":[{"id":"c","name":"write_todos","args":{` + strings.ReplaceAll(todos, "content", "description") + `},"result":[{"functionResponse":{"id":"c","name":"write_todos","response":{"output":"ok"}}}]}]},
+{"id":"3","timestamp":"2026-01-01T10:00:02Z","type":"gemini","content":"Next, I will write index.html."}]}
+`,
+		"Copilot CLI": `{"type":"session.start","data":{"sessionId":"s"},"id":"1","timestamp":"2026-01-01T10:00:00Z"}
+{"type":"user.message","data":{"content":"Build a page."},"id":"2"}
+{"type":"assistant.message","data":{"content":"","toolRequests":[{"toolCallId":"c","name":"update_todo","arguments":{"todos":"- [ ] Write index.html"}}]},"id":"3"}
+{"type":"tool.execution_complete","data":{"toolCallId":"c","success":true,"result":{"content":"ok"}},"id":"4"}
+{"type":"assistant.message","data":{"content":"Next, I will write index.html."},"id":"5"}
+`,
+	}
+}
+
+// Where the transcripts of older versions lie, below the home of their user.
+var olderPlaces = map[string]string{
+	"qwen-code": ".qwen/projects/-q/chats/s.jsonl", "Codex": ".codex/sessions/2026/06/01/rollout-s.jsonl",
+	"gemini-cli": ".gemini/tmp/p/chats/session-1.json", "Copilot CLI": ".copilot/session-state/s.jsonl",
+}
+
+// at writes a file below a folder.
+func at(t *testing.T, dir, name, content string) {
+	t.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+}
+
+func TestOlderVersionsAreRead(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	for agent, content := range older() {
+		at(t, home, olderPlaces[agent], content)
+	}
+	for _, report := range []*audit.Report{run(t, home), run(t, "", home)} { // wherever they lie
+		for agent := range older() {
+			counts := report.Agents[agent]
+			if assert.NotNil(t, counts, agent) {
+				assert.Equal(t, [5]int{1, 1, 1, 1, 1}, [5]int{counts.Sessions, counts.UserTurns, counts.Ended, counts.Open, counts.Stalled}, agent)
+			}
+		}
+		assert.Zero(t, report.Skipped)
+	}
+}
+
+// What carryon does not understand is no session without work for it.
+func TestWhatIsNotReadIsNoZero(t *testing.T) {
+	t.Parallel()
+	for name, content := range map[string]string{
+		"a new form of message": `{"type":"user","sessionId":"s","message":{"content":"Build it."}}` + "\n" + strings.Repeat(`{"type":"reply","sessionId":"s","message":{"content":"Next."}}`+"\n", 3),
+		"nothing but a summary": `{"type":"summary","summary":"A shop","leafUuid":"1"}` + "\n",
+		"no answer":             `{"type":"user","sessionId":"s","message":{"content":"Build it."}}` + "\n",
+	} {
+		home := t.TempDir()
+		at(t, home, ".claude/projects/p/s.jsonl", content)
+		report := run(t, home)
+		assert.Equal(t, 1, report.Skipped.Empty, name)
+		assert.Zero(t, report.All.Sessions, name)
+		var text bytes.Buffer
+		require.NoError(t, report.WriteText(&text))
+		assert.Contains(t, text.String(), "No session could be judged", name)
+		assert.Contains(t, text.String(), "Left out: 1 file in which carryon found no session.", name)
+	}
+}
+
+// A turn that carryon has continued is one turn in the transcript, so nothing is said of its session.
+func TestSessionsThatCarryonHasContinued(t *testing.T) {
+	t.Parallel()
+	home, record := t.TempDir(), filepath.Join(t.TempDir(), "carryon", "continued.jsonl")
+	for agent, content := range older() {
+		at(t, home, olderPlaces[agent], strings.ReplaceAll(content, `"sessionId":"s"`, `"sessionId":"`+agent+`"`))
+	}
+	audited := func() *audit.Report {
+		report, err := audit.Run(t.Context(), &audit.Config{Home: home, AtWork: record, Content: true, Getenv: func(string) string { return "" }})
+		require.NoError(t, err)
+		return report
+	}
+	assert.Equal(t, 4, audited().All.Stalled, "there is no record yet")
+
+	moment := time.Date(2026, 11, 28, 0, 52, 30, 0, time.UTC)
+	require.NoError(t, atwork.Add(record, nil, moment, moment)) // while qwen-code ran, which sends no name
+	require.NoError(t, atwork.Add(record, []string{"another", "Copilot CLI"}, moment.AddDate(1, 0, 0), moment.AddDate(1, 0, 0)))
+	require.NoError(t, atwork.Add(record, []string{"another"}, moment, moment))
+	report := audited()
+	assert.Equal(t, 2, report.Skipped.Continued)
+	assert.Equal(t, 2, report.All.Stalled)
+	assert.Len(t, report.Turns, 2)
+	assert.Nil(t, report.Agents["qwen-code"])
+	assert.Nil(t, report.Agents["Copilot CLI"])
+	var text bytes.Buffer
+	require.NoError(t, report.WriteText(&text))
+	assert.Contains(t, text.String(), "This rests on 2 sessions with 2 turns; carryon itself was at work in 2 other sessions.")
+
+	require.NoError(t, os.WriteFile(record, nil, 0o600))
+	require.NoError(t, atwork.Add(record, []string{"s", "gemini-cli"}, moment, moment))
+	assert.Equal(t, 2, audited().Skipped.Continued, "Codex calls its session s here")
 }

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/todo"
@@ -32,6 +33,10 @@ type listener interface {
 type conversation struct {
 	agent, file string
 	listener    listener
+
+	name        string // of the session, as the agent calls it; "" if the transcript does not say
+	began, last time.Time
+	answered    bool // the model has called a tool, or written something
 
 	entries []entry
 	bytes   int
@@ -64,6 +69,28 @@ func newConversation(agent, file string, l listener) *conversation {
 	return &conversation{agent: agent, file: file, listener: l, waiting: map[string]int{}}
 }
 
+// seen notes the name of the session, and when something happened; each may be "".
+func (c *conversation) seen(name, at string) {
+	if name != "" {
+		c.name = strings.Clone(name)
+	}
+	if at, err := time.Parse(time.RFC3339, at); err == nil {
+		c.seenAt(at)
+	}
+}
+
+func (c *conversation) seenAt(at time.Time) {
+	if c.began.IsZero() || at.Before(c.began) {
+		c.began = at
+	}
+	if at.After(c.last) {
+		c.last = at
+	}
+}
+
+// isSession reports whether the user has written something, and the model has answered.
+func (c *conversation) isSession() bool { return c.users > 0 && c.answered }
+
 // message adds a message with the role of the user, which the agent may have written. id may be "".
 func (c *conversation) message(id, text string) {
 	text = clip(text)
@@ -85,7 +112,7 @@ func (c *conversation) note(text string) {
 
 // says adds text of the model.
 func (c *conversation) says(text string) {
-	c.answer.begun = true
+	c.answer.begun, c.answered = true, true
 	c.answer.text = append(c.answer.text, text...)
 	if more := len(c.answer.text) - maxAnswer; more > maxAnswer {
 		c.answer.text = append(c.answer.text[:0], c.answer.text[more:]...)
@@ -107,7 +134,7 @@ func (c *conversation) finishes(reason string) { c.answer.begun, c.answer.finish
 
 // calls adds a tool call.
 func (c *conversation) calls(id, name, arguments string) {
-	c.answer, c.afterUser = answer{}, false
+	c.answer, c.afterUser, c.answered = answer{}, false, true
 	c.add(entry{call: todo.Call{ID: strings.Clone(id), Name: strings.Clone(name), Arguments: clip(arguments)}})
 	c.waiting[id] = c.dropped + len(c.entries) - 1
 }

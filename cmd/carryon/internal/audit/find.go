@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -15,22 +16,26 @@ type transcript struct {
 }
 
 // find returns the transcripts below paths, or those of all known agents if there are no paths. A place that does not
-// exist has none, unless it was named.
-func find(home string, getenv func(string) string, paths []string) (found []transcript, err error) {
+// exist has none, unless it was named. failed is called for what cannot be read.
+func find(home string, getenv func(string) string, paths []string, failed func(path string, err error)) (found []transcript, err error) {
 	if len(paths) == 0 {
 		for _, f := range formats() {
-			more, err := below(f.place(home, getenv), &f)
+			place := f.place(home, getenv)
+			more, err := below(place, &f, failed)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return nil, err
+				failed(place, err)
 			}
 			found = append(found, more...)
 		}
 		return found, nil
 	}
 	for _, path := range paths {
-		more, err := below(path, nil)
-		if err != nil {
+		more, err := below(path, nil, failed)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // somebody has mistyped it
 			return nil, err
+		case err != nil:
+			failed(path, err)
 		}
 		found = append(found, more...)
 	}
@@ -47,8 +52,8 @@ func (f *format) place(home string, getenv func(string) string) string {
 	return filepath.Join(home, filepath.FromSlash(f.folder))
 }
 
-// below returns the transcripts in a folder, or the file that root is. Folders that cannot be read are left out.
-func below(root string, f *format) (found []transcript, err error) {
+// below returns the transcripts in a folder, or the file that root is.
+func below(root string, f *format, failed func(path string, err error)) (found []transcript, err error) {
 	root, err = filepath.EvalSymlinks(root)
 	if err != nil {
 		return nil, err
@@ -57,12 +62,18 @@ func below(root string, f *format) (found []transcript, err error) {
 		switch {
 		case err != nil && path == root:
 			return err
-		case err != nil, !entry.Type().IsRegular(), !mayBe(path, f): // reading a pipe would never end
-			return nil //nolint:nilerr // the rest can be read
+		case err != nil:
+			failed(path, err)
+			return nil
+		case !entry.Type().IsRegular(), !mayBe(path, f): // reading a pipe would never end
+			return nil
 		}
-		if info, err := entry.Info(); err == nil {
-			found = append(found, transcript{path, info.Size() + sizeOfLog(path)})
+		info, err := entry.Info()
+		if err != nil {
+			failed(path, err)
+			return nil
 		}
+		found = append(found, transcript{path, info.Size() + sizeOfLog(path)})
 		return nil
 	})
 	return found, err
@@ -72,12 +83,17 @@ func below(root string, f *format) (found []transcript, err error) {
 func mayBe(path string, f *format) bool {
 	path = filepath.ToSlash(path)
 	if f == nil {
-		return strings.HasSuffix(path, ".jsonl") || isDatabase(path)
+		return strings.HasSuffix(path, ".jsonl") || isDatabase(path) || isWhole(path)
 	}
 	return strings.HasSuffix(path, f.suffix) && strings.Contains(path, f.also) && (f.not == "" || !strings.Contains(path, f.not))
 }
 
 func isDatabase(path string) bool { return strings.HasSuffix(path, ".db") }
+
+// isWhole reports whether a file of a name may be a transcript that is one JSON object.
+func isWhole(path string) bool {
+	return slices.ContainsFunc(formats(), func(f format) bool { return f.whole && mayBe(path, &f) })
+}
 
 // sizeOfLog returns the size of a database's log.
 func sizeOfLog(path string) int64 {

@@ -103,13 +103,17 @@ func (dialect) AppendShown(dst []reply, r *reply, _ *adapter.Edit) []reply { ret
 func (dialect) Clone(r *reply) reply                                       { return *r }
 func (dialect) EndTurn(bool)                                               {}
 
-// judge counts the turns of one conversation.
+// judge counts the turns of one conversation. Nobody knows before its end whether it counts.
 type judge struct {
 	engine *engine
 	tally  *tally
 	judged int   // turns
 	open   bool  // the last turn ended with work left
 	turn   *Turn // that turn, if it may be shown
+
+	counts  Counts
+	turns   []Turn // that may be shown
+	skipped Skipped
 }
 
 // userSaid counts a message of the user.
@@ -117,12 +121,10 @@ func (j *judge) userSaid(c *conversation, id, text string) {
 	text = automatic.Own(text)
 	goesOn := j.open && handback.SaysGoOn(text)
 	if j.tally.isNew(c.agent, "user", id) {
-		j.tally.of(c.agent, func(counts *Counts) {
-			counts.UserTurns++
-			if goesOn {
-				counts.TypedContinue++
-			}
-		})
+		j.counts.UserTurns++
+		if goesOn {
+			j.counts.TypedContinue++
+		}
 	}
 	if goesOn && j.turn != nil {
 		j.turn.Said = text
@@ -134,7 +136,7 @@ func (j *judge) userSaid(c *conversation, id, text string) {
 // flush keeps the last turn.
 func (j *judge) flush() {
 	if j.turn != nil {
-		j.tally.show(j.turn)
+		j.turns = append(j.turns, *j.turn)
 	}
 	j.open, j.turn = false, nil
 }
@@ -148,13 +150,13 @@ func (j *judge) turnEnded(c *conversation, broke bool) {
 	j.judged++
 	isNew := j.tally.isNew(c.agent, "answer", c.answer.id)
 	if j.judged > maxJudged {
-		j.tally.skip(func(s *Skipped) { s.Turns++ })
+		j.skipped.Turns++
 		return
 	}
 	l := j.engine.read(c)
 	count := func(f func(*Counts)) {
 		if isNew {
-			j.tally.of(c.agent, f)
+			f(&j.counts)
 		}
 	}
 	count(func(counts *Counts) {
@@ -167,7 +169,7 @@ func (j *judge) turnEnded(c *conversation, broke bool) {
 		}
 	})
 	if !isNew {
-		j.tally.skip(func(s *Skipped) { s.Copies++ })
+		j.skipped.Copies++
 	}
 	if slices.ContainsFunc(l.todos, func(t todo.Todo) bool { return t.Status.Active() }) {
 		j.workLeft(c, l, broke, count)

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"time"
 )
 
 // opencodeDatabase reads the sessions of opencode, which keeps them in a database.
@@ -40,6 +41,7 @@ func readOpencode(ctx context.Context, path string, session func(id string) *con
 		}
 		id := values[sessions.column("id")].text()
 		c := session(id)
+		c.seen(id, "")
 		o.byMessage = o.partsByMessage(partsOfSession[id])
 		for _, row := range bySession[id] {
 			read(o.message(row, c))
@@ -96,7 +98,10 @@ func (o *opencodeDatabase) data(t table, row int64) (id string, data []byte) {
 // message reads a message with its parts, and returns how many bytes they have.
 func (o *opencodeDatabase) message(row int64, c *conversation) (bytes int) {
 	id, data := o.data(o.messages, row)
-	message := membersOf(data, "role", "finish", "error", "tokens")
+	message := membersOf(data, "role", "finish", "error", "tokens", "time")
+	if created := membersOf(message["time"], "created").number("created"); created > 0 {
+		c.seenAt(time.UnixMilli(int64(created)))
+	}
 	bytes = len(data)
 	fromUser := message.text("role") == "user"
 	var texts []byte

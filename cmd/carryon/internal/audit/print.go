@@ -111,14 +111,29 @@ func (r *Report) table(b *strings.Builder) {
 	_ = table.Flush() // likewise
 }
 
-// verdict says what the counts mean.
+// verdict says what the counts mean, and on how much that rests.
 func (r *Report) verdict() string {
+	if r.All.Sessions == 0 {
+		return "No session could be judged, so this says nothing about your agents."
+	}
+	basis := fmt.Sprintf(" This rests on %s with %s", numbers.Of(r.All.Sessions, "session"), numbers.Of(r.All.Ended, "turn"))
+	if left := r.Skipped.Files + r.Skipped.Empty + r.Skipped.Failed; left > 0 {
+		basis += "; " + numbers.Of(left, "file") + " could not be read"
+	}
+	if r.Skipped.Continued > 0 {
+		basis += "; carryon itself was at work in " + numbers.Of(r.Skipped.Continued, "other session")
+	}
+	return r.finding() + basis + "."
+}
+
+// finding says what the counts mean.
+func (r *Report) finding() string {
 	all := &r.All
 	switch {
 	case all.WithList == 0 && all.Unreadable > 0:
 		return "No todo list could be read, so carryon would have done nothing."
 	case all.WithList == 0:
-		return "No turn had a todo list, so there was nothing for carryon to do. Some agents keep one only if they are told to: see carryon run -list."
+		return "No turn that was read had a todo list, so there was nothing for carryon to do. Some agents keep one only if they are told to: see carryon run -list."
 	case all.Open == 0:
 		return "Every turn with a todo list ended with all work done. carryon would have done nothing: it is not worth it here."
 	case all.Stalled == 0 && all.TypedContinue == 0 && all.Standard.Continuations == 0:
@@ -161,7 +176,8 @@ func (r *Report) skips(b *strings.Builder) {
 		text  string
 	}{
 		{r.Skipped.Files, "file", "of no known kind or version"},
-		{r.Skipped.Failed, "file", "that could not be read"},
+		{r.Skipped.Empty, "file", "in which carryon found no session"},
+		{r.Skipped.Continued, "session", "that carryon has continued, because a continued turn is one turn in a transcript"},
 		{r.Skipped.Lines, "line", "broken or of an unknown kind"},
 		{r.Skipped.LongLines, "line", "of more than 16 MiB"},
 		{r.Skipped.Copies, "turn", "that a transcript repeats from another one"},
@@ -171,7 +187,17 @@ func (r *Report) skips(b *strings.Builder) {
 			fmt.Fprintf(b, "Left out: %s %s.\n", numbers.Of(skip.count, skip.noun), skip.text)
 		}
 	}
+	for i, one := range r.Unread {
+		if i == maxUnread {
+			fmt.Fprintf(b, "Left out: %s more that could not be read.\n", numbers.Grouped(len(r.Unread)-i))
+			break
+		}
+		fmt.Fprintf(b, "Left out: %s, which could not be read: %s.\n", printable(one.Path), printable(one.Why))
+	}
 }
+
+// maxUnread is how many files and folders that could not be read are named.
+const maxUnread = 20
 
 // write writes a turn.
 func (t *Turn) write(b *strings.Builder, number int) {

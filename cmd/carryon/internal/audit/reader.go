@@ -17,6 +17,7 @@ type reader interface {
 
 var (
 	errUnknown = errors.New("a line of a kind that carryon does not know")
+	errEmpty   = errors.New("a transcript in which carryon found no session")
 	errSkip    = errors.New("a transcript of no user") // of a sub-agent, say
 )
 
@@ -28,7 +29,8 @@ type format struct {
 	also   string // a part of their paths
 	not    string // what their paths do not have
 	moved  []moved
-	knows  func(line object) bool // whether a line is of such a transcript
+	knows  func(line object) bool // whether a line can be of such a transcript only
+	whole  bool                   // the transcript is one JSON object
 	reader func() reader          // nil for a database
 }
 
@@ -40,27 +42,37 @@ func formats() []format {
 	return []format{
 		{
 			agent: "Codex", folder: ".codex/sessions", suffix: ".jsonl", also: "/rollout-", moved: []moved{{"CODEX_HOME", "sessions"}},
-			knows:  func(line object) bool { return line["payload"] != nil },
+			knows: func(line object) bool {
+				return isObject(line["payload"]) && line.text("type") != "" || isOldCodex(line)
+			},
 			reader: func() reader { return new(codexReader) },
 		},
 		{
-			agent: "Copilot CLI", folder: ".copilot/session-state", suffix: "/events.jsonl", moved: []moved{{"COPILOT_HOME", "session-state"}},
-			knows:  func(line object) bool { return line["data"] != nil && strings.Contains(line.text("type"), ".") },
+			agent: "Copilot CLI", folder: ".copilot/session-state", suffix: ".jsonl", moved: []moved{{"COPILOT_HOME", "session-state"}},
+			knows:  func(line object) bool { return isObject(line["data"]) && strings.Contains(line.text("type"), ".") },
 			reader: func() reader { return new(copilotReader) },
 		},
 		{
 			agent: "gemini-cli", folder: ".gemini/tmp", suffix: ".jsonl", also: "/chats/session-", moved: []moved{{"GEMINI_CLI_HOME", ".gemini/tmp"}},
-			knows:  func(line object) bool { return line["projectHash"] != nil },
+			knows:  func(line object) bool { return line["projectHash"] != nil && line["sessionId"] != nil },
+			reader: func() reader { return new(geminiReader) },
+		},
+		{ // before 0.40 or so, a chat was one JSON object
+			agent: "gemini-cli", folder: ".gemini/tmp", suffix: ".json", also: "/chats/session-", moved: []moved{{"GEMINI_CLI_HOME", ".gemini/tmp"}}, whole: true,
 			reader: func() reader { return new(geminiReader) },
 		},
 		{
 			agent: "qwen-code", folder: ".qwen/projects", suffix: ".jsonl", also: "/chats/", moved: []moved{{"QWEN_RUNTIME_DIR", "projects"}, {"QWEN_HOME", "projects"}},
-			knows:  func(line object) bool { return line["provenance"] != nil },
+			knows: func(line object) bool {
+				return line["sessionId"] != nil && membersOf(line["message"], "parts")["parts"] != nil
+			},
 			reader: func() reader { return new(qwenReader) },
 		},
 		{
 			agent: "Claude Code", folder: ".claude/projects", suffix: ".jsonl", not: "/subagents/", moved: []moved{{"CLAUDE_CONFIG_DIR", "projects"}},
-			knows:  func(line object) bool { return line["sessionId"] != nil || line.text("type") == "summary" },
+			knows: func(line object) bool {
+				return line["sessionId"] != nil && membersOf(line["message"], "content")["content"] != nil || line.text("type") == "summary" && line["leafUuid"] != nil
+			},
 			reader: func() reader { return new(claudeReader) },
 		},
 		{agent: "opencode", folder: ".local/share/opencode", suffix: "/opencode.db", moved: []moved{{"XDG_DATA_HOME", "opencode"}}},
@@ -69,13 +81,33 @@ func formats() []format {
 
 // formatOf returns the format of a transcript with a line, or nil.
 func formatOf(raw []byte) *format {
-	line := membersOf(raw, "payload", "data", "type", "projectHash", "provenance", "sessionId")
+	line := membersOf(raw, "payload", "data", "type", "projectHash", "sessionId", "message", "leafUuid", "role", "content", "call_id")
 	for _, f := range formats() {
 		if f.knows != nil && f.knows(line) {
 			return &f
 		}
 	}
 	return nil
+}
+
+// isOldCodex reports whether a line is an item of the Responses API, as Codex wrote them
+// before it put each into an envelope.
+func isOldCodex(line object) bool {
+	switch line.text("type") {
+	case "message":
+		return line["role"] != nil && valueKind(line["content"]) == '['
+	case "function_call", "function_call_output":
+		return line["call_id"] != nil
+	}
+	return false
+}
+
+func isObject(raw []byte) bool { return valueKind(raw) == '{' }
+
+// valueKind returns the first byte of a JSON value.
+func valueKind(raw []byte) byte {
+	s := rawjson.Over(raw)
+	return s.Kind()
 }
 
 // object is the members of a JSON object that a reader looks at.
@@ -151,23 +183,26 @@ type claudeReader struct{}
 func (claudeReader) end(*conversation) {}
 
 func (claudeReader) line(raw []byte, c *conversation) error {
-	line := membersOf(raw, "type", "message", "isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage", "rendered", "attachment", "uuid")
+	line := membersOf(raw, "type", "message", "isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage", "rendered", "attachment", "uuid", "sessionId", "timestamp")
+	c.seen(line.text("sessionId"), line.text("timestamp"))
+	message := membersOf(line["message"], "content", "stop_reason", "usage")
+	kind := line.text("type")
 	switch {
-	case line == nil:
+	case line == nil, (kind == "user" || kind == "assistant") && message["content"] == nil:
 		return errUnknown
 	case line.is("isSidechain"), line.is("isCompactSummary"):
 		return nil
 	}
-	switch line.text("type") {
+	switch kind {
 	case "user":
-		claudeUser(line.text("uuid"), membersOf(line["message"], "content")["content"], line.is("isMeta"), c)
+		claudeUser(line.text("uuid"), message["content"], line.is("isMeta"), c)
 	case "assistant":
 		if line.is("isApiErrorMessage") {
 			c.interrupted()
 			return nil
 		}
 		c.id(line.text("uuid"))
-		claudeAnswer(membersOf(line["message"], "content", "stop_reason", "usage"), c)
+		claudeAnswer(message, c)
 	case "attachment":
 		rendered := rawjson.Elements(line["rendered"])
 		for _, text := range rendered {
@@ -243,15 +278,25 @@ type codexReader struct{}
 func (codexReader) end(*conversation) {}
 
 func (codexReader) line(raw []byte, c *conversation) error {
-	line := membersOf(raw, "type", "payload")
-	if line == nil || line["payload"] == nil {
+	line := membersOf(raw, "type", "payload", "timestamp", "record_type", "id")
+	c.seen("", line.text("timestamp"))
+	switch {
+	case line == nil, line["payload"] == nil && line["type"] == nil && line["id"] == nil && line["record_type"] == nil:
 		return errUnknown
+	case line["payload"] == nil: // of an older version
+		if line["type"] == nil {
+			c.seen(line.text("id"), "")
+		}
+		codexItem(raw, c)
+		return nil
 	}
 	switch line.text("type") {
 	case "session_meta":
-		if source := membersOf(line["payload"], "thread_source").text("thread_source"); source != "" && source != "user" {
+		meta := membersOf(line["payload"], "thread_source", "id")
+		if source := meta.text("thread_source"); source != "" && source != "user" {
 			return errSkip
 		}
+		c.seen(meta.text("id"), "")
 	case "response_item":
 		codexItem(line["payload"], c)
 	case "event_msg":
@@ -309,9 +354,13 @@ type qwenReader struct{}
 func (qwenReader) end(*conversation) {}
 
 func (qwenReader) line(raw []byte, c *conversation) error {
-	line := membersOf(raw, "type", "uuid", "message", "usageMetadata")
-	parts := membersOf(line["message"], "parts")["parts"]
-	switch line.text("type") {
+	line := membersOf(raw, "type", "uuid", "message", "usageMetadata", "sessionId", "timestamp")
+	c.seen(line.text("sessionId"), line.text("timestamp"))
+	parts, kind := membersOf(line["message"], "parts")["parts"], line.text("type")
+	if parts == nil && (kind == "user" || kind == "assistant" || kind == "tool_result") {
+		return errUnknown
+	}
+	switch kind {
 	case "user":
 		c.message(line.text("uuid"), textIn(parts))
 	case "assistant":
@@ -361,7 +410,8 @@ type geminiReader struct {
 }
 
 func (r *geminiReader) line(raw []byte, c *conversation) error {
-	line := membersOf(raw, "id", "type", "content", "kind", "$set", "sessionId")
+	line := membersOf(raw, "id", "type", "content", "kind", "$set", "sessionId", "timestamp")
+	c.seen(line.text("sessionId"), line.text("timestamp"))
 	switch {
 	case line == nil:
 		return errUnknown
@@ -412,8 +462,9 @@ type copilotReader struct{}
 func (copilotReader) end(*conversation) {}
 
 func (copilotReader) line(raw []byte, c *conversation) error {
-	line := membersOf(raw, "type", "data", "id", "agentId")
-	data := membersOf(line["data"], "content", "toolRequests", "toolCallId", "success", "result", "error", "usage")
+	line := membersOf(raw, "type", "data", "id", "agentId", "timestamp")
+	data := membersOf(line["data"], "content", "toolRequests", "toolCallId", "success", "result", "error", "usage", "sessionId")
+	c.seen(data.text("sessionId"), line.text("timestamp"))
 	switch {
 	case line.text("type") == "":
 		return errUnknown

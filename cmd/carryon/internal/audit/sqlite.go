@@ -10,6 +10,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/carryon-go/carryon/cmd/carryon/internal/files"
 )
 
 // database reads tables of an SQLite file, with its write-ahead log, and changes neither. SQLite itself would create a
@@ -43,12 +45,12 @@ var errDatabase = errors.New("it is no SQLite database that carryon can read")
 
 // openDatabase opens a file and its log.
 func openDatabase(path string) (*database, error) {
-	file, err := os.Open(path)
+	file, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	d := &database{file: file, pages: map[uint32]int64{}, tables: map[string]table{}, cache: map[uint32][]byte{}}
-	d.log, err = os.Open(path + "-wal")
+	d.log, err = files.Open(path + "-wal")
 	if errors.Is(err, os.ErrNotExist) {
 		err = nil
 	}

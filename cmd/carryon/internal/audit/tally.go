@@ -2,7 +2,9 @@ package audit
 
 import (
 	"cmp"
+	"errors"
 	"hash/maphash"
+	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -44,14 +46,22 @@ type Would struct {
 	Money         *float64          `json:"money,omitempty"` // for that, in the currency of -price; nil without it
 }
 
-// Skipped are things that were not read.
+// Skipped are things that were not read, or not judged.
 type Skipped struct {
 	Files     int `json:"files"`      // no known transcripts, or of an unknown version
-	Failed    int `json:"failed"`     // files that could not be opened or read to their end
+	Empty     int `json:"empty"`      // files in which carryon found no session
+	Failed    int `json:"failed"`     // files and folders that could not be opened or read to their end
+	Continued int `json:"continued"`  // sessions that carryon has continued: a continued turn is one turn in a transcript
 	Lines     int `json:"lines"`      // broken, or of an unknown kind
 	LongLines int `json:"long_lines"` // of more than 16 MiB
 	Copies    int `json:"copies"`     // turns that a transcript repeats from another one
 	Turns     int `json:"turns"`      // of sessions with more than 1,000
+}
+
+// Unread is a file or a folder that could not be read.
+type Unread struct {
+	Path string `json:"path"`
+	Why  string `json:"why"`
 }
 
 // Turn is a turn that ended with work left.
@@ -76,6 +86,7 @@ type tally struct {
 	mu      sync.Mutex
 	agents  map[string]*Counts
 	skipped Skipped
+	unread  []Unread
 	seed    maphash.Seed
 	seen    map[uint64]bool // hashes of the ids of messages
 	turns   []Turn          // the most telling ones, best first
@@ -95,6 +106,33 @@ func (t *tally) of(agent string, f func(*Counts)) {
 		t.agents[agent] = counts
 	}
 	f(counts)
+}
+
+// count adds what a judge has counted.
+func (t *tally) count(agent string, j *judge) {
+	t.of(agent, func(counts *Counts) {
+		counts.Sessions++
+		counts.add(&j.counts)
+	})
+	t.skip(func(s *Skipped) {
+		s.Turns += j.skipped.Turns
+		s.Copies += j.skipped.Copies
+	})
+	for i := range j.turns {
+		t.show(&j.turns[i])
+	}
+}
+
+// fail counts a file or a folder that could not be read.
+func (t *tally) fail(path string, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.skipped.Failed++
+	var inPath *fs.PathError
+	if errors.As(err, &inPath) {
+		path, err = inPath.Path, inPath.Err
+	}
+	t.unread = append(t.unread, Unread{path, err.Error()})
 }
 
 func (t *tally) skip(f func(*Skipped)) {

@@ -46,6 +46,7 @@ type Config struct {
 	MaxWait       time.Duration    // time after which clients give up; 0 if they send it themselves, or never give up
 	State         string           // URL of the database for the shared state; "" for memory
 	Stats         string           // file in which the figures of the page are kept; "" for the shared state, if there is one
+	AtWork        string           // file that remembers which sessions were continued, see package atwork; "" for none; no flag sets it
 	Metrics       bool             // serve metrics for Prometheus
 	Clock         middleware.Clock // nil is the system's
 	Redirect      bool             // requests of [Server.Answer] to a model go to Upstream

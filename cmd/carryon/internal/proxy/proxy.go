@@ -16,6 +16,7 @@ import (
 	"github.com/rs/cors"
 
 	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/cmd/carryon/internal/atwork"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/records"
@@ -228,6 +229,7 @@ func (p *Proxy) record(next http.Handler) http.Handler {
 				p.logger.WarnContext(ctx, "the body of a request is encoded in a way that carryon cannot read",
 					slog.String("path", shown.Path), slog.String("encoding", short(r.Header.Get("Content-Encoding"), maxName)))
 			}
+			p.remember(r, &shown)
 			if p.metrics != nil {
 				p.metrics.ended(&shown)
 			}
@@ -243,6 +245,22 @@ func (p *Proxy) record(next http.Handler) http.Handler {
 		next.ServeHTTP(answer, forwarded)
 		how = whole
 	})
+}
+
+// remember notes that carryon was at work in a session, for those who judge transcripts.
+func (p *Proxy) remember(r *http.Request, e *entry) {
+	if p.config.AtWork == "" || len(e.turns) < 2 {
+		return
+	}
+	var names []string
+	for _, h := range agentHeaders() {
+		if name := r.Header.Get(h); name != "" {
+			names = append(names, name)
+		}
+	}
+	if err := atwork.Add(p.config.AtWork, names, e.Began, e.Ended); err != nil {
+		p.logger.DebugContext(r.Context(), "carryon audit will not know of a continuation", slog.Any("error", err))
+	}
 }
 
 // answered records an upstream answer.

@@ -4,6 +4,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/cmd/carryon/internal/atwork"
 )
 
 // stalls returns a turn that stalls and a continuation that stalls too.
@@ -305,4 +308,33 @@ func TestMostSpecificSessionHeaderCounts(t *testing.T) {
 		}
 		assert.Equal(t, want, sessionOf(header, ""), headers)
 	}
+}
+
+// What carryon has continued is remembered, by the names that agents gave; what it has not, is not.
+func TestContinuedSessionsAreRemembered(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	proxy, ok := s.served.Handler.(*Proxy)
+	require.True(t, ok)
+	record := filepath.Join(t.TempDir(), "carryon", "continued.jsonl")
+	proxy.config.AtWork = record
+	before := time.Now()
+	s.ask(t, conversation{header: map[string]string{"X-Claude-Code-Session-Id": "a"}}, edit())
+	assert.NoFileExists(t, record)
+	s.ask(t, conversation{header: map[string]string{"X-Claude-Code-Session-Id": "b"}}, carryontest.Text(plan), edit())
+	read := func() atwork.Continued {
+		continued, err := atwork.Read(record)
+		require.NoError(t, err)
+		return continued
+	}
+	continued := read()
+	assert.False(t, continued.Has("a", before, time.Now()))
+	assert.True(t, continued.Has("b", time.Time{}, time.Time{}))
+	s.ask(t, conversation{session: "a name of the user's"}, carryontest.Text(plan), edit())
+	continued = read()
+	assert.True(t, continued.Has("a", before, time.Now()), "it was under way while a session without a name was continued")
+	assert.False(t, continued.Has("a", before.Add(-time.Hour), before.Add(-time.Minute)))
+	content, err := os.ReadFile(record)
+	require.NoError(t, err)
+	assert.NotContains(t, string(content), "user", "it holds no name")
 }
