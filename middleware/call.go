@@ -181,7 +181,7 @@ func (c *Call) endTurn(err error) {
 	if err == nil {
 		c.noteListWriting()
 	}
-	c.env.outcomeCell().addUsage(r.usage(), !r.first)
+	c.env.outcomeCell().addUsage(r.usage(), !r.first, statusOf(err) == 0 && !reportsInput(r.usage()))
 	c.env.mw.options.reporter.turnEnded(c.env.observed.turnCtx(c.env.cancel.caller), TurnEnded{
 		TurnID: t.TurnID, Finish: r.finish, ToolCalls: int(r.calls.others), Usage: r.usage(), Err: err, Times: c.env.observed.turnTimes(err),
 	})

@@ -97,7 +97,7 @@ func (c *Call) tokensOf(r *turnReader, err error) int {
 		return 0
 	}
 	usage := r.usage()
-	if usage.Prompt > 0 || usage.Total > max(usage.Completion, 0) {
+	if reportsInput(usage) {
 		return usage.Tokens()
 	}
 	usage.Total, usage.Prompt = 0, estimate(c.env.request.size+int(c.turn.from)+promptSize())
@@ -106,6 +106,10 @@ func (c *Call) tokensOf(r *turnReader, err error) int {
 	}
 	return usage.Tokens()
 }
+
+// reportsInput reports whether a usage says what the request had. Every request has
+// something.
+func reportsInput(u adapter.Usage) bool { return u.Prompt > 0 || u.Total > max(u.Completion, 0) }
 
 // failureOf returns the result of a continuation that failed.
 func failureOf(err error) continuation.PromptResult {

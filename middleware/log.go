@@ -186,7 +186,7 @@ func (l *eventLog) callEnded(ctx context.Context, e CallEnded) {
 		slog.Int("resumed", w.Resumed), slog.Int("finished", w.Finished), slog.Int("unwanted", w.Unwanted()),
 		slog.Int("questions", w.Questions), slog.Int("reopened", w.Reopened),
 		slog.Int("input_tokens", w.Tokens.Input), slog.Int("cached_tokens", w.Tokens.Cached), slog.Int("output_tokens", w.Tokens.Output),
-		slog.Int("unsent", w.Unsent), slog.Int("estimated_tokens", w.Estimate.Total()))
+		slog.Int("unreported", w.Unreported), slog.Int("unsent", w.Unsent), slog.Int("estimated_tokens", w.Estimate.Total()))
 }
 
 func (l *eventLog) delivered(ctx context.Context, e ReminderDelivered) {

@@ -228,10 +228,14 @@ func (c *outcomeCell) edit(f func(*Outcome)) {
 }
 
 // addUsage adds the usage of one more turn, which may be a continuation.
-func (c *outcomeCell) addUsage(u adapter.Usage, continuation bool) {
+// unreported says that it has used tokens, and that nobody has said how many.
+func (c *outcomeCell) addUsage(u adapter.Usage, continuation, unreported bool) {
 	c.edit(func(o *Outcome) {
 		if continuation {
 			o.Worth.Tokens = o.Worth.Tokens.Plus(TokensOf(u))
+		}
+		if continuation && unreported {
+			o.Worth.Unreported++
 		}
 		o.Usage = append(o.Usage, u)
 	})
@@ -277,6 +281,9 @@ type Worth struct {
 	Reopened  int `json:"reopened,omitzero"`
 
 	Tokens Tokens `json:"tokens,omitzero"` // usage of continuations, as the provider reported it
+	// Unreported counts the continuations whose usage the provider did not report, or
+	// not in full. What they have used is missing from Tokens.
+	Unreported int `json:"unreported,omitzero"`
 
 	// Unsent counts the continuations that were not sent because of [WithDryRun] or
 	// [WithHoldout]. Estimate is roughly what they would have used. In a dry run only
@@ -303,7 +310,7 @@ func (w Worth) Plus(other Worth) Worth {
 		Resumed: w.Resumed + other.Resumed, Finished: w.Finished + other.Finished,
 		Paused: w.Paused + other.Paused, Repeated: w.Repeated + other.Repeated, NoProgress: w.NoProgress + other.NoProgress,
 		Questions: w.Questions + other.Questions, Reopened: w.Reopened + other.Reopened,
-		Tokens: w.Tokens.Plus(other.Tokens),
+		Tokens: w.Tokens.Plus(other.Tokens), Unreported: w.Unreported + other.Unreported,
 		Unsent: w.Unsent + other.Unsent, Estimate: w.Estimate.Plus(other.Estimate),
 	}
 }

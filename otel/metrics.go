@@ -20,6 +20,7 @@ type instruments struct {
 	pauses, rejected, exhausted, delivered  metric.Int64Counter
 	failures                                metric.Int64Counter
 	resumed, finished, unwanted, unsent     metric.Int64Counter
+	unreported                              metric.Int64Counter
 	spent, estimate                         metric.Int64Counter // tokens of continuations, by what they cost
 	questions, questionTokens               metric.Int64Counter
 	open                                    metric.Int64UpDownCounter
@@ -64,6 +65,7 @@ func newInstruments(o *options) *instruments {
 		unwanted:       m.counter("carryon.continuations.unwanted", "{continuation}", "Continuations that led to no progress: the model paused, repeated its answer, or did anything else"),
 		unsent:         m.counter("carryon.continuations.unsent", "{continuation}", "Continuations that were not sent because of a dry run, or because the session is in the control group"),
 		spent:          m.counter("carryon.continuation.tokens", "{token}", "Tokens of continuations: new input, cached input, output"),
+		unreported:     m.counter("carryon.continuations.unreported", "{continuation}", "Continuations whose tokens the provider did not report, or not in full"),
 		questions:      m.counter("carryon.questions", "{question}", "Continuations that asked whether anything is open, by result"),
 		estimate:       m.counter("carryon.unsent.tokens", "{token}", "Estimated tokens of continuations that were not sent"),
 		questionTokens: m.counter("carryon.question.tokens", "{token}", "Tokens of continuations that asked whether anything is open: new input, cached input, output"),
@@ -202,6 +204,7 @@ func (i *instruments) worthCounts(w *middleware.Worth) []count {
 		{i.unwanted, w.Paused, result.String("paused")},
 		{i.unwanted, w.Repeated, result.String("repeated")},
 		{i.unwanted, w.NoProgress, result.String("no_progress")},
+		{i.unreported, w.Unreported, attribute.KeyValue{}},
 		{i.unsent, w.Unsent, attribute.KeyValue{}},
 		{i.estimate, w.Estimate.Input, tokenType.String("input")},
 		{i.estimate, w.Estimate.Output, tokenType.String("output")},

@@ -143,16 +143,17 @@ func (c *call) describeTurn(e *middleware.TurnEnded) {
 		c.turn.SetAttributes(timeToFirst.Float64(e.Times.FirstChunk.Sub(e.Times.Began).Seconds()))
 	}
 	for _, count := range []struct {
-		key attribute.Key
-		n   int
+		key   attribute.Key
+		n     int
+		shown bool
 	}{
-		{inputTokens, e.Usage.Prompt},
-		{outputTokens, e.Usage.Completion},
-		{cachedTokens, e.Usage.Cached},
-		{reasoningTokens, e.Usage.Reasoning},
+		{inputTokens, e.Usage.Prompt, e.Usage.Prompt > 0},           // every request has some
+		{outputTokens, e.Usage.Completion, e.Usage.Tokens() > 0},    // an answer may have none
+		{cachedTokens, e.Usage.Cached, e.Usage.Cached > 0},          // most providers do not say that it is none
+		{reasoningTokens, e.Usage.Reasoning, e.Usage.Reasoning > 0}, // likewise
 	} {
-		if count.n > 0 {
-			c.turn.SetAttributes(count.key.Int(count.n))
+		if count.shown {
+			c.turn.SetAttributes(count.key.Int(max(count.n, 0)))
 		}
 	}
 }

@@ -123,6 +123,9 @@ func (r *Report) verdict() string {
 	if r.Skipped.Continued > 0 {
 		basis += "; carryon itself was at work in " + numbers.Of(r.Skipped.Continued, "other session")
 	}
+	if r.All.Stalled == 0 {
+		basis += ". Sessions that carryon has continued elsewhere, or before it kept a record, look as if no turn had stalled"
+	}
 	return r.finding() + basis + "."
 }
 

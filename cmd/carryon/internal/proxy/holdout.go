@@ -22,6 +22,8 @@ type arm struct {
 	Used     middleware.Tokens `json:"used,omitzero"`     // in all of them
 	Tokens   sample            `json:"tokens,omitzero"`
 	Seconds  sample            `json:"seconds,omitzero"`
+
+	Unreported int `json:"unreported,omitzero"` // turns whose tokens are not known in full
 }
 
 func (a *arm) add(c *sessionFigures) {
@@ -36,12 +38,14 @@ func (a *arm) add(c *sessionFigures) {
 	a.Used = a.Used.Plus(c.Tokens)
 	a.Tokens.add(float64(c.Tokens.Total()))
 	a.Seconds.add(float64(c.Millis) / 1000)
+	a.Unreported += c.Unreported
 }
 
 func (a arm) plus(other arm) arm {
 	return arm{
 		Sessions: a.Sessions + other.Sessions, Finished: a.Finished + other.Finished, Told: a.Told + other.Told, GoOns: a.GoOns + other.GoOns,
 		Used: a.Used.Plus(other.Used), Tokens: a.Tokens.plus(other.Tokens), Seconds: a.Seconds.plus(other.Seconds),
+		Unreported: a.Unreported + other.Unreported,
 	}
 }
 
@@ -129,6 +133,8 @@ type shownArm struct {
 	Tokens   float64    `json:"tokens"`  // mean of a session
 	Seconds  float64    `json:"seconds"` // likewise
 	Money    *float64   `json:"money,omitempty"`
+
+	Unreported int `json:"unreported,omitempty"` // turns whose tokens are not known in full
 }
 
 // shownShare is a share with its 95% range.
@@ -148,8 +154,9 @@ func (a *arm) show(c *Config) shownArm {
 	shown := shownArm{
 		Sessions: a.Sessions, Finished: shareOf(a.Finished, a.Sessions), Told: shareOf(a.Told, a.Sessions), GoOns: a.GoOns,
 		Tokens: a.Tokens.mean(a.Sessions), Seconds: a.Seconds.mean(a.Sessions),
+		Unreported: a.Unreported,
 	}
-	if money := c.price().Of(a.Used); money != nil && a.Sessions > 0 {
+	if money := c.price().Of(a.Used); money != nil && a.Sessions > 0 && a.Unreported == 0 {
 		*money /= float64(a.Sessions)
 		shown.Money = money
 	}
@@ -194,6 +201,9 @@ func (c *comparison) verdict(f *figures) string {
 	if a.GoOns+b.GoOns > 0 {
 		text += fmt.Sprintf(`; users had to say "go on" in %s with carryon and in %s without: %s`,
 			numbers.Of(a.Told.Count, "session"), numbers.Grouped(b.Told.Count), inPoints(c.Told))
+	}
+	if c.hidesTokens() {
+		return text + "; what a session took is not known, because the provider did not report all tokens"
 	}
 	text += "; a session took " + changeOf(a.Tokens, b.Tokens) + " tokens"
 	if a.Money == nil || b.Money == nil {
@@ -252,11 +262,17 @@ const leastMoney = 0.0001
 // costsMore reports whether a session costs more with carryon: in money if a price is
 // known, because an output token costs many times as much as a cached one.
 func (c *comparison) costsMore() bool {
+	if c.hidesTokens() {
+		return true // nothing is free
+	}
 	if money := c.extraMoney(); money != nil {
 		return *money >= leastMoney/2
 	}
 	return math.Round(c.Tokens.Value) > 0
 }
+
+// hidesTokens reports whether the provider has not said what all turns have used.
+func (c *comparison) hidesTokens() bool { return c.Continued.Unreported+c.HeldOut.Unreported > 0 }
 
 // extraMoney returns how much more money a session costs with carryon, or nil if no price
 // is known.
@@ -271,6 +287,9 @@ func (c *comparison) extraMoney() *float64 {
 // costOf returns what carryon used for each of the sessions that it changed, which are a
 // share of all. Money may be spent with fewer tokens, and then stands alone.
 func (c *comparison) costOf(share float64) string {
+	if c.hidesTokens() {
+		return "an unknown number of tokens"
+	}
 	used, money := middleware.Tokens{Input: int(math.Round(c.Tokens.Value / share))}, c.extraMoney()
 	if money == nil {
 		return cost(used, nil)

@@ -180,6 +180,7 @@ func TestMetrics(t *testing.T) {
 				`carryon_continuations_unwanted_total{carryon_result="repeated"}`:    0,
 				`carryon_continuation_tokens_total{gen_ai_token_type="cached"}`:      0,
 				`carryon_continuations_unsent_total`:                                 0,
+				`carryon_continuations_unreported_total`:                             0,
 				`carryon_continuations_unwanted_total{carryon_result="no_progress"}`: 0,
 			},
 		},
@@ -191,6 +192,7 @@ func TestMetrics(t *testing.T) {
 			},
 			want: map[string]float64{
 				`carryon_continuations_unsent_total`:                           1,
+				`carryon_continuations_unreported_total`:                       0,
 				`carryon_unsent_tokens_total{gen_ai_token_type="output"}`:      10,
 				`carryon_continuation_tokens_total{gen_ai_token_type="input"}`: 0,
 			},

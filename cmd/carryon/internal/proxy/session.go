@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/agents"
 	"github.com/carryon-go/carryon/internal/wire"
@@ -76,7 +77,8 @@ type sessionFigures struct {
 	Wrote         int               `json:"wrote,omitzero"`  // messages of the user
 	GoOns         int               `json:"go_ons,omitzero"` // those that only say go on, with work left
 	Worth         middleware.Worth  `json:"worth,omitzero"`
-	Tokens        middleware.Tokens `json:"tokens,omitzero"` // of all turns
+	Tokens        middleware.Tokens `json:"tokens,omitzero"`     // of all turns
+	Unreported    int               `json:"unreported,omitzero"` // turns whose tokens are not known in full
 	Millis        int64             `json:"took_ms,omitzero"`
 
 	Share   float64 `json:"share,omitzero"`    // of the holdout, when it began
@@ -123,6 +125,7 @@ func (c *sessionFigures) add(since *sessionFigures) {
 	c.GoOns += since.GoOns
 	c.Worth = c.Worth.Plus(since.Worth)
 	c.Tokens = c.Tokens.Plus(since.Tokens)
+	c.Unreported += since.Unreported
 	c.Millis += since.Millis
 	if since.hasList() {
 		c.List = since.List
@@ -159,6 +162,9 @@ func since(known *sessionFigures, e *entry, o *middleware.Outcome) sessionFigure
 	}
 	for i := range o.Usage {
 		c.Tokens = c.Tokens.Plus(middleware.TokensOf(o.Usage[i]))
+		if o.Usage[i] == (adapter.Usage{}) && o.Reason != continuation.ReasonBrokeOff {
+			c.Unreported++
+		}
 	}
 	if o.Wrote {
 		c.Wrote = 1

@@ -24,7 +24,11 @@ type worth struct {
 
 func worthOf(w middleware.Worth, c *Config) worth {
 	p := c.price()
-	return worth{Worth: w, Money: p.Of(w.Tokens), MoneyEstimate: p.Of(w.Estimate)}
+	shown := worth{Worth: w, Money: p.Of(w.Tokens), MoneyEstimate: p.Of(w.Estimate)}
+	if w.Unreported > 0 && w.Tokens == (middleware.Tokens{}) {
+		shown.Money = nil
+	}
+	return shown
 }
 
 // sentence says what carryon was worth, without the subject.
@@ -36,15 +40,15 @@ func (f *figures) sentence(c *Config) string {
 	case n.Calls == 0:
 		parts = append(parts, "has seen no call of a model yet")
 	case w.Resumed == 0 && w.Unwanted() > 0:
-		parts = append(parts, fmt.Sprintf("was not worth it so far: it resumed no stall%s, and used %s", sessions(n.Listed), cost(w.Tokens, w.Money)))
+		parts = append(parts, fmt.Sprintf("was not worth it so far: it resumed no stall%s, and used %s", sessions(n.Listed), w.cost()))
 	case w.Resumed > 0:
 		parts = append(parts, fmt.Sprintf("resumed %s%s; %s finished after that, for %s",
-			numbers.Of(w.Resumed, "stall"), sessions(n.Listed), were(w.Finished, "todo"), cost(w.Tokens, w.Money)))
+			numbers.Of(w.Resumed, "stall"), sessions(n.Listed), were(w.Finished, "todo"), w.cost()))
 	case w.Questions > 0:
-		parts = append(parts, w.asked()+", for "+cost(w.Tokens, w.Money)+w.wentOn())
+		parts = append(parts, w.asked()+", for "+w.cost()+w.wentOn())
 	case n.Continuations > 0:
 		parts = append(parts, fmt.Sprintf("sent %s, for %s; what came of that is not known",
-			numbers.Of(n.Continuations, "continuation"), cost(w.Tokens, w.Money)))
+			numbers.Of(n.Continuations, "continuation"), w.cost()))
 	case w.Unsent > 0, n.Off > 0 && n.Lists == 0:
 	case n.Lists == 0:
 		parts = append(parts, fmt.Sprintf("was of no use: %s had no todo list, so there was nothing to continue", numbers.Of(n.Calls, "call")))
@@ -125,6 +129,17 @@ func were(n int, one string) string {
 	return numbers.Of(n, one) + " were"
 }
 
+// cost says what continuations have used. What no provider has reported is not nothing.
+func (w worth) cost() string {
+	switch {
+	case w.Unreported == 0:
+		return cost(w.Tokens, w.Money)
+	case w.Tokens == (middleware.Tokens{}):
+		return "an unknown number of tokens"
+	}
+	return "at least " + cost(w.Tokens, w.Money)
+}
+
 // cost returns a number of tokens, and their price if it is known.
 func cost(t middleware.Tokens, money *float64) string {
 	text := numbers.Of(t.Total(), "token")
@@ -137,6 +152,7 @@ func cost(t middleware.Tokens, money *float64) string {
 // Summary is what a proxy has done so far.
 type Summary struct {
 	Requests, Turns, Tokens int // all requests; turns that carryon added, and their tokens
+	Unreported              int // of these turns, those whose tokens are not known in full
 	Calls                   int // requests to a model, among all
 	WebSockets, Encoded     int // what passed unread
 	Handshakes              int // WebSockets that were refused
@@ -168,8 +184,13 @@ func (s Summary) String() string {
 		parts = append(parts, s.noList())
 	}
 	parts = append(parts, s.unread()...)
-	if s.Tokens > 0 {
+	switch {
+	case s.Tokens > 0 && s.Unreported > 0:
+		parts = append(parts, "at least "+numbers.Of(s.Tokens, "token")+" added")
+	case s.Tokens > 0:
 		parts = append(parts, numbers.Of(s.Tokens, "token")+" added")
+	case s.Unreported > 0:
+		parts = append(parts, "an unknown number of tokens added")
 	}
 	text := strings.Join(parts, ", ")
 	if s.List.Active > 0 && s.Why != "" {
@@ -280,7 +301,7 @@ func (j *journal) summary() Summary {
 	defer j.mu.Unlock()
 	c := &j.own.Counts
 	s := Summary{
-		Requests: c.Requests, Turns: c.Continuations, Tokens: c.Tokens,
+		Requests: c.Requests, Turns: c.Continuations, Tokens: c.Tokens, Unreported: j.own.Worth.Unreported,
 		Calls: c.Calls, WebSockets: c.WebSockets, Encoded: c.Encoded, Handshakes: c.Handshakes,
 		List: j.list.list, Empty: j.list.empty, Paused: j.list.paused, Problem: j.list.problem,
 		NoList: j.list.calls && j.list.list.Todos == 0 && !j.list.empty,

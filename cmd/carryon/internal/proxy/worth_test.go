@@ -187,3 +187,28 @@ func TestSummarySaysWhyTheLastTurnWasNotContinued(t *testing.T) {
 	assert.Equal(t, "1 request, 0 continuations, 1 of 1 todo done", done.String())
 	assert.Equal(t, "1 request, 0 continuations, no todo list seen (no request offered tools)", Summary{Requests: 1, Calls: 1, NoTools: true}.String())
 }
+
+// A provider that reports no usage has not worked for nothing.
+func TestUnreportedTokensAreUnknown(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "-price", "3,0.30,15", "-token-budget", "10", "-metrics")
+	silent := func(turn carryontest.Turn) carryontest.Turn { return turn.Usage(0, 0) }
+	s.ask(t, conversation{session: "a"}, silent(carryontest.Text(plan)), silent(carryontest.Text("Next, I will go on.")))
+	proxy, ok := s.served.Handler.(*Proxy)
+	require.True(t, ok)
+	summary := proxy.journal.summary()
+	told := append(summary.Sentences(), summary.String(), s.report(t).Sentence)
+	for _, text := range told {
+		assert.NotContains(t, text, "0 token")
+		assert.NotContains(t, text, "$0.00")
+		assert.Contains(t, text, "an unknown number of tokens")
+	}
+	report := s.report(t)
+	assert.Equal(t, 1, report.Worth.Unreported)
+	assert.Nil(t, report.Worth.Money)
+	assert.Nil(t, report.Sessions[0].Money)
+	assert.InDelta(t, 1, s.samples(t)["carryon_continuations_unreported_total"], 0)
+
+	s.ask(t, conversation{session: "b"}, carryontest.Text(plan), edit().Usage(1000, 100))
+	assert.Contains(t, s.report(t).Sentence, "used at least 1,100 tokens (under $0.01)")
+}

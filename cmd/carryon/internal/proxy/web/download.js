@@ -24,6 +24,8 @@ const requestRow = (request) => ({
 	continuations: request.continuations ?? 0, tokens_added: request.tokens_added ?? 0,
 });
 
+// What a provider has not reported is unknown, and not nothing.
+const tokensWords = (tokens, unreported) => (!unreported ? n(tokens) : tokens ? `at least ${n(tokens)}` : "unknown");
 const tokensOf = (tokens) => (tokens ? tokens.input + tokens.cached + tokens.output : 0);
 const unwantedOf = (worth) => (worth?.paused ?? 0) + (worth?.repeated ?? 0) + (worth?.no_progress ?? 0);
 

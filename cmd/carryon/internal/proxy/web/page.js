@@ -143,7 +143,7 @@ function showSummary() {
 				figureOf("Stalls resumed", n(w.resumed ?? 0), c.continuations ? `of ${count(c.continuations, "continuation")}` : "carryon added no request"),
 				figureOf("Todos finished", n(w.finished ?? 0), "after those stalls"),
 				figureOf("Unwanted", n(unwantedOf(w)), unwanted.join(", ") || "no continuation was in vain"),
-				figureOf("Tokens added", n(c.tokens_added), `${all ? percent(c.tokens_added, all) : "0%"} of ${n(all)}${cost(w.money)}`),
+				figureOf("Tokens added", tokensWords(c.tokens_added, w.unreported), `${all ? percent(c.tokens_added, all) : "0%"} of ${n(all)}${cost(w.money)}`),
 			]]);
 }
 
@@ -312,7 +312,7 @@ function sectionOf(session, ambiguous) {
 		h("span", { class: "now" }, session.id ? [h("span", { class: `badge ${stage}` }, stages[stage].badge), " ", h("span", { class: "what" }, waitsFor(session, session.open))] : h("span", { class: "dim" }, "Nothing tells which of them belong together")),
 		h("span", { class: "gain" },
 			resumed > 0 ? h("span", { class: "resumed" }, `${count(resumed, "stall")} resumed`) : null,
-			added > 0 ? h("span", { class: "meta" }, `+${n(added)} tokens${session.money !== undefined ? ` · ${money(session.money)}` : ""}`) : null),
+			added > 0 || session.worth?.unreported ? h("span", { class: "meta" }, `+${tokensWords(added, session.worth.unreported)} tokens${session.money !== undefined ? ` · ${money(session.money)}` : ""}`) : null),
 		h("span", { class: "last" }, timeOf(lastOf(session), new Date(report.now))));
 	if (section.open) openSection(section);
 	return section;
