@@ -107,6 +107,9 @@ func (i *instruments) begin() {
 		i.questions.Add(ctx, 0, metric.WithAttributes(result.String(string(r))))
 	}
 	i.failures.Add(ctx, 0, metric.WithAttributes(operation.String(string(middleware.OpContinuation))))
+	for _, r := range []continuation.Reason{continuation.ReasonStore, continuation.ReasonStoreSkipped} { // an alert waits for these
+		i.decisions.Add(ctx, 0, i.labels.reason[r]...)
+	}
 	for r, set := range i.labels.reason {
 		if continuation.Reason(r).Exhausted() { //nolint:gosec // below 256
 			i.exhausted.Add(ctx, 0, set...)

@@ -82,3 +82,16 @@ func TestUnit(t *testing.T) {
 	out, _ := exec.CommandContext(t.Context(), analyze, "verify", here).CombinedOutput() // it may fail for what the machine lacks
 	assert.NotContains(t, string(out), "carryon.service")
 }
+
+// Prometheus loads the alerts; they are silent on a quiet system, and tell of a first failure.
+func TestAlerts(t *testing.T) {
+	t.Parallel()
+	promtool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("there is no promtool here")
+	}
+	for _, args := range [][]string{{"check", "rules", "alerts.yml"}, {"test", "rules", filepath.Join("testdata", "alerts.test.yml")}} {
+		out, err := exec.CommandContext(t.Context(), promtool, args...).CombinedOutput() //nolint:gosec // of this test
+		assert.NoError(t, err, string(out))
+	}
+}

@@ -250,6 +250,30 @@ func (c *Config) usage() middleware.UsageMode {
 	return middleware.UsageOneAnswer
 }
 
+// balancerWait is how long a client behind a balancer waits, unless -max-wait says it.
+// Balancers give up after 50 or 60 seconds of silence, and the client then loses the whole
+// answer.
+const balancerWait = 45 * time.Second
+
+// maxWait returns how long the client of a request waits, or 0 if it does not give up.
+func (c *Config) maxWait(r *http.Request) time.Duration {
+	if c.MaxWait == 0 && cameThroughBalancer(r) {
+		return balancerWait
+	}
+	return c.MaxWait
+}
+
+// cameThroughBalancer reports whether somebody has passed a request on. nginx says so by
+// an old version of HTTP, which no program that calls a model speaks.
+func cameThroughBalancer(r *http.Request) bool {
+	for _, passedOn := range []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Proto", "X-Real-Ip"} {
+		if r.Header[passedOn] != nil {
+			return true
+		}
+	}
+	return r.ProtoMajor == 1 && r.ProtoMinor == 0
+}
+
 // now returns the time.
 func (c *Config) now() time.Time {
 	if c.Clock != nil {
@@ -328,7 +352,7 @@ func (c *Config) Flags() []cli.Flag {
 		},
 		&cli.DurationFlag{
 			Name: "max-wait", Destination: &c.MaxWait, Sources: variable("max-wait"),
-			Usage: "`time` that clients wait; continuations end before that (official SDKs send this); 0 for no limit",
+			Usage: "`time` that clients wait; continuations end before that (official SDKs send this); 0 for no limit, and 45s behind a balancer",
 		},
 		&cli.DurationFlag{
 			Name: "drain-timeout", Destination: &c.DrainTimeout, Value: defaultDrain, Sources: variable("drain-timeout"),

@@ -215,7 +215,7 @@ func (p *Proxy) record(next http.Handler) http.Handler {
 		if r.Header.Get("X-Initiator") == "agent" { // Copilot says so
 			ctx = continuation.Automatic(ctx)
 		}
-		if wait := p.config.MaxWait; wait > 0 {
+		if wait := p.config.maxWait(r); wait > 0 {
 			ctx = continuation.WithDeadline(ctx, time.Now().Add(wait))
 		}
 		e := p.journal.begin(r, name, &from)
@@ -284,6 +284,7 @@ func (p *Proxy) answered(r *http.Response) error {
 	}
 	if passesAtOnce(r) {
 		flushEach(r)
+		r.Header.Set("X-Accel-Buffering", "no") // nginx would send it in lumps
 	}
 	return nil
 }
