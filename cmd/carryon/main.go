@@ -22,6 +22,7 @@ import (
 )
 
 func main() {
+	cli.HelpPrinter = printHelp
 	cli.UsageCommandHelp = "show a list of commands, or help for one"
 	os.Exit(execute(context.Background(), os.Args, os.Stdout, os.Stderr))
 }

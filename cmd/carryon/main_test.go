@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/stretchr/testify/assert"
@@ -73,7 +74,7 @@ func TestProgramExplainsItself(t *testing.T) {
 		out, err := program(t, strings.Fields(ask)...).Output()
 		require.NoError(t, err)
 		for _, command := range []string{"run", "proxy", "audit", "version", "help"} {
-			assert.Contains(t, string(out), "\n   "+command, "carryon %s", ask)
+			assert.Contains(t, string(out), "\n  "+command, "carryon %s", ask)
 		}
 	}
 	out, err := program(t, "proxy", "-h").Output()
@@ -82,10 +83,30 @@ func TestProgramExplainsItself(t *testing.T) {
 		"listen", "upstream", "yolo", "max-attempts", "token-budget", "min-interval", "dry-run", "content",
 	} {
 		variable := "[$CARRYON_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_")) + "]"
-		assert.Regexp(t, `(?m)^   --`+flag+` .*\n?.*`, string(out))
+		assert.Regexp(t, `(?m)^  -`+flag+`( \w+)?$`, string(out))
 		assert.Contains(t, string(out), variable)
 	}
 	assert.Contains(t, string(out), "http://127.0.0.1:8787/v1")
+}
+
+// The help fits a terminal of 80 columns, and spells flags as the documents do.
+func TestHelpFitsATerminal(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"", "run", "proxy", "audit", "version"} {
+		p := program(t, append(strings.Fields(command), "-h")...)
+		p.Env = append(p.Env, "CARRYON_SWITCH_SECRET=open sesame", "CARRYON_STATE=redis://:secret@127.0.0.1")
+		out, err := p.Output()
+		require.NoError(t, err)
+		for line := range strings.Lines(string(out)) {
+			assert.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 80, line)
+		}
+		assert.NotRegexp(t, `(^|\s)--\w`, string(out), "one dash")
+		assert.NotContains(t, string(out), "sesame")
+		assert.NotContains(t, string(out), ":secret")
+		if command == "run" || command == "proxy" {
+			assert.Regexp(t, `(?s)\nContinuing:\n.*\nThe endpoint:\n.*\nFigures:\n.*\nFor operators:\n`, string(out))
+		}
+	}
 }
 
 func TestProgramTellsItsVersion(t *testing.T) {

@@ -41,7 +41,7 @@ func runCommand(stderr io.Writer) *cli.Command {
 		Flags: append([]cli.Flag{
 			c.proxy.ListenFlag("127.0.0.1:0"), c.proxy.UpstreamFlag("the endpoint that the agent would use alone"),
 			&cli.BoolFlag{
-				Name: "list", Destination: &c.list, Sources: cli.EnvVars("CARRYON_LIST"),
+				Name: "list", Category: proxy.GroupContinuing, Destination: &c.list, Sources: cli.EnvVars("CARRYON_LIST"),
 				Usage: "for this run, turn on the agent's todo list if it is off by default",
 			},
 			&cli.StringSliceFlag{
@@ -49,11 +49,11 @@ func runCommand(stderr io.Writer) *cli.Command {
 				Usage: "a `host` of models that carryon does not know, such as llm.example.com or *.example.com:8443",
 			},
 			&cli.BoolFlag{
-				Name: "page", Destination: &c.page, Sources: cli.EnvVars("CARRYON_PAGE"),
+				Name: "page", Category: proxy.GroupFigures, Destination: &c.page, Sources: cli.EnvVars("CARRYON_PAGE"),
 				Usage: "print the address of the page that shows what carryon does",
 			},
 			&cli.StringFlag{
-				Name: "log-file", Destination: &c.logFile, Sources: cli.EnvVars("CARRYON_LOG_FILE"),
+				Name: "log-file", Category: proxy.GroupOperators, Destination: &c.logFile, Sources: cli.EnvVars("CARRYON_LOG_FILE"),
 				Usage: "`file` to append the log to; without it, -v, -log and -log-level have no effect, because the agent uses the terminal",
 			},
 		}, c.proxy.Flags()...),

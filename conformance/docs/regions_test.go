@@ -168,7 +168,7 @@ func count(t *testing.T, pattern string) int {
 	return len(files)
 }
 
-var helpLine = regexp.MustCompile(`^ +-{1,2}(\S+)(?: [^ \[]+)?(?: \[.*?\])?  +(.*?)(?: \(default: (.*)\))? \[\$(\w+)\]$`)
+var helpLine = regexp.MustCompile(`^  -(\S+)(?: \S+)?\t(.*?)(?: \(default: (.*)\))? \[\$(\w+)\]$`)
 
 // flagsRegion is the help of "carryon proxy" and "carryon run", as a table.
 func flagsRegion(t *testing.T) string {
@@ -201,7 +201,9 @@ func flagsOf(t *testing.T, command string) (rows []string) {
 	t.Helper()
 	help, err := shell(t.Context(), root, carryonCommand(t)+"/carryon "+command+" -h").Output()
 	require.NoError(t, err)
-	for line := range strings.Lines(string(help)) {
+	const meaning = "\n      " // is below its flag
+	joined := regexp.MustCompile(`(?m)^(  -\S+(?: \S+)?)`+meaning).ReplaceAllString(string(help), "$1\t")
+	for line := range strings.Lines(strings.ReplaceAll(joined, meaning, " ")) {
 		if row := flagRow(strings.TrimSuffix(line, "\n")); row != "" {
 			rows = append(rows, row)
 		}
