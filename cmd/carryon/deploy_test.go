@@ -36,7 +36,7 @@ func TestDockerfile(t *testing.T) {
 	assert.Equal(t, []string{`["/usr/local/bin/carryon"]`}, all["ENTRYPOINT"])
 	assert.Equal(t, []string{`["proxy"]`}, all["CMD"])
 	require.Len(t, all["FROM"], 1)
-	assert.Regexp(t, `^gcr\.io/distroless/static-debian\d+:nonroot$`, all["FROM"][0])
+	assert.Regexp(t, `^gcr\.io/distroless/static-debian\d+:nonroot(@sha256:[0-9a-f]{64})?$`, all["FROM"][0])
 	assert.Equal(t, []string{"nonroot:nonroot"}, all["USER"])
 	help, err := program(t, "proxy", "-h").Output()
 	require.NoError(t, err)

@@ -69,3 +69,19 @@ func TestAuditShowsABarOnATerminal(t *testing.T) {
 	require.NoError(t, p.Wait())
 	assert.Contains(t, string(out), "\r\x1b[Kcarryon has read 8 files")
 }
+
+// The terminal shows ^C where the cursor is, so what follows has a line of its own.
+func TestProxyStopsOnALineOfItsOwn(t *testing.T) {
+	t.Parallel()
+	p := program(t, "proxy", "-listen", "127.0.0.1:0")
+	terminal, err := pty.Start(p)
+	require.NoError(t, err)
+	defer terminal.Close()
+	screen := bufio.NewReader(terminal)
+	readUntil(t, screen, "recent activity")
+	_, err = io.WriteString(terminal, "\x03")
+	require.NoError(t, err)
+	assert.Equal(t, "Stopping. Open answers have 10s to finish.\r\n", readUntil(t, screen, "Stopping"))
+	_, _ = io.Copy(io.Discard, screen) // which ends with an error of the terminal
+	require.NoError(t, p.Wait())
+}

@@ -6,12 +6,14 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/redis/go-redis/v9"
+	"golang.org/x/term"
 )
 
 // Logger returns the logger that c asks for. By default it logs what costs money, such
@@ -97,6 +99,9 @@ func (out *console) stopping(timeout time.Duration) {
 	if out.json {
 		out.logger.Info("stopping", slog.Float64("drain_timeout_seconds", timeout.Seconds()))
 		return
+	}
+	if file, ok := out.w.(*os.File); ok && term.IsTerminal(int(file.Fd())) { //nolint:gosec // descriptors are small
+		out.say("") // the terminal has shown ^C
 	}
 	out.say("Stopping. Open answers have %v to finish.", timeout)
 }

@@ -55,6 +55,8 @@ func TestContinuingIsSwitchedOffAndOn(t *testing.T) {
 	assert.False(t, report.Settings.Continuing)
 	assert.False(t, report.Settings.OffSince.IsZero())
 	assert.Equal(t, continuation.ReasonDisabled.Code(), report.Entries[0].Outcome.Code)
+	assert.Equal(t, "Continuing is switched off", report.Entries[0].Outcome.Explanation)
+	assert.Equal(t, "Continuing is switched off", report.Entries[0].Outcome.Reason)
 	assert.Contains(t, s.logs.String(), `level=WARN msg="continuing was switched" on=false by="POST /debug/carryon/continuing" continuing=false`)
 
 	assert.Equal(t, `{"continuing":true}`+"\n", s.turn(t, "true").body)

@@ -359,7 +359,7 @@ func (t *turn) show(number int) shownTurn {
 		s.Usage = &shownUsage{t.usage.Prompt, t.usage.Cached, t.usage.Completion, t.usage.Reasoning, t.usage.Tokens()}
 	}
 	if t.decided {
-		s.Decision = &decision{t.goOn, t.dryRun, t.reason.Code(), t.reason.String()}
+		s.Decision = &decision{t.goOn, t.dryRun, t.reason.Code(), asFlags().Replace(t.reason.String())}
 	}
 	return s
 }
@@ -372,7 +372,7 @@ var webSocketOutcome = outcome{ //nolint:gochecknoglobals // constant
 // outcome returns an outcome as text.
 func (j *journal) outcome(e *entry, o *middleware.Outcome) outcome {
 	shown := outcome{
-		Code: o.Reason.Code(), Reason: o.Reason.String(), Explanation: explanation(o), LeftAlone: isNoCall(o.Reason), DryRun: o.DryRun, Holdout: o.Holdout,
+		Code: o.Reason.Code(), Reason: asFlags().Replace(o.Reason.String()), Explanation: explanation(o), LeftAlone: isNoCall(o.Reason), DryRun: o.DryRun, Holdout: o.Holdout,
 		reason: o.Reason, paused: o.Paused != nil,
 	}
 	if o.Err != nil {
@@ -385,11 +385,13 @@ func (j *journal) outcome(e *entry, o *middleware.Outcome) outcome {
 	return shown
 }
 
-// asFlags replaces the Go options that explanations recommend by the proxy's flags.
+// asFlags replaces the Go options that explanations recommend by the proxy's flags, and the
+// engine's words by the command's.
 var asFlags = sync.OnceValue(func() *strings.Replacer { //nolint:gochecknoglobals // constant
 	return strings.NewReplacer(
 		"todo.WithToolNames", "-todo-tools", "give carryon the list with todo.ProviderFunc", "carryon cannot follow it; -ask goes without a list",
 		"ApprovalYOLO or Handback.Questions", "-yolo or -questions continue", "Handback.Untouched", "-untouched continue",
+		continuation.ReasonDisabled.String(), "Continuing is switched off",
 	)
 })
 

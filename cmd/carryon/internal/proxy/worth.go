@@ -292,7 +292,7 @@ func whyNot(r continuation.Reason) string {
 	if r == continuation.ReasonToolCalls || r == continuation.ReasonPaused || r.Continues() {
 		return ""
 	}
-	text := r.String()
+	text := asFlags().Replace(r.String())
 	return strings.ToLower(text[:1]) + text[1:]
 }
 

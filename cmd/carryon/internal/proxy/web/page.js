@@ -117,7 +117,7 @@ function showNotices() {
 	if (report.settings.dry_run) notices.push(notice("dry", "Dry run: carryon decides and reports, and continues nothing."));
 	if (alike.size > 0) {
 		const command = ["-todo-tools", ...[...alike].every(isPlainName) ? [[...alike].join(",")] : []].join(" ");
-		notices.push(notice("alike", alike.size === 1 ? "A tool looks like a todo tool, and carryon does not know it. " : "Some tools look like todo tools, and carryon does not know them. ",
+		notices.push(notice("alike", [...alike].join(", "), alike.size === 1 ? " looks like a todo tool, and carryon does not know it. " : " look like todo tools, and carryon does not know them. ",
 			"If it writes the list, start carryon with ", h("code", null, command), "."));
 	}
 	const { web_sockets, bodies_encoded } = report.counts;
