@@ -1056,7 +1056,7 @@ var unclear = []string{
 	"Let me know if you want anything changed.",
 	"If you want, I can do the remaining two next.",
 	"If you'd like, I can also add tests.",
-	"If you want, next I can add the tests.",
+	"If you want, next I can add the tests.", "Two of five are done.", "If you want, I can add tests.", "Now run `make`",
 	"If it helps, I can add a dark mode next.",
 	"Wenn du möchtest, schreibe ich als Nächstes die Doku.",
 	"Se vuoi, dopo aggiungo i test.",
