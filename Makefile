@@ -127,7 +127,7 @@ tidy: need-go ## Check that every go.mod and go.sum is tidy
 	@$(EACH) "$$root/scripts/tidy" || { echo "Not tidy: run \"go mod tidy\" in $$dir."; failed=1; }; $(DONE)
 
 api: need-go ## Compare the exported API with the last release; fails if the changelog does not name a change
-	@$(PURE); scripts/compare-api $(ARGS)
+	@$(PURE); scripts/compare-api
 
 cross: need-go ## Build and vet what programs use for other platforms: PLATFORMS="windows/amd64 darwin/arm64"
 	@scripts/cross $(PLATFORMS)

@@ -6,56 +6,51 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"golang.org/x/exp/apidiff"
 )
 
-// change is a change of one name of a package.
+// change is a change of a package, or of one of its names.
 type change struct {
-	pkg    string // its last element, as programs write it
-	symbol string // Type, Type.Field, Type.Method, Func
-	what   string // added, removed, changed
+	pkg        string // its last element, as programs write it
+	name       string // of the package, type, field, method, function, constant or variable
+	message    string // apidiff's
+	compatible bool
 }
 
-func (c change) String() string { return fmt.Sprintf("%s: %s.%s", c.what, c.pkg, c.symbol) }
+func (c change) String() string {
+	if c.compatible {
+		return c.pkg + ": " + c.message
+	}
+	return "incompatible: " + c.pkg + ": " + c.message
+}
 
-// compare returns what changed between two listings, in order. It leaves out the fields and methods of a type that was
-// added or removed.
-func compare(before, now map[string][]string) (changes []change) {
+// nameOf finds the name in a message such as "(*Manager).Find: removed".
+var nameOf = regexp.MustCompile(`^[^:]*?(\w+)\)?:`)
+
+// compare returns what changed between two releases, in order.
+func compare(before, now packagesByPath) (changes []change) {
 	paths := maps.Clone(before)
 	maps.Copy(paths, now)
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		pkg := path[strings.LastIndex(path, "/")+1:]
-		was, is := bySymbol(before[path]), bySymbol(now[path])
-		symbols := maps.Clone(was)
-		maps.Copy(symbols, is)
-		for _, symbol := range slices.Sorted(maps.Keys(symbols)) {
-			owner, _, member := strings.Cut(symbol, ".")
-			if member && (was[owner] == "") != (is[owner] == "") {
-				continue
+		switch {
+		case before[path] == nil:
+			changes = append(changes, change{pkg, pkg, "added", true})
+			continue
+		case now[path] == nil:
+			changes = append(changes, change{pkg, pkg, "removed", false})
+			continue
+		}
+		for _, c := range apidiff.Changes(before[path], now[path]).Changes {
+			name := pkg
+			if m := nameOf.FindStringSubmatch(c.Message); m != nil {
+				name = m[1]
 			}
-			switch {
-			case was[symbol] == is[symbol]:
-			case was[symbol] == "":
-				changes = append(changes, change{pkg, symbol, "added"})
-			case is[symbol] == "":
-				changes = append(changes, change{pkg, symbol, "removed"})
-			default:
-				changes = append(changes, change{pkg, symbol, "changed"})
-			}
+			changes = append(changes, change{pkg, name, c.Message, c.Compatible})
 		}
 	}
 	return changes
-}
-
-var symbolOf = regexp.MustCompile(`^(?:const|var|func|type|field|method|interface method) ([\w.]+)`)
-
-func bySymbol(lines []string) map[string]string {
-	all := map[string]string{}
-	for _, line := range lines {
-		if m := symbolOf.FindStringSubmatch(line); m != nil {
-			all[m[1]] = line
-		}
-	}
-	return all
 }
 
 // unmentioned returns the changes whose name is not, as code, in the changelog's section Unreleased.
@@ -69,9 +64,22 @@ func unmentioned(changes []change, changelog string) (missing []string) {
 		}
 	}
 	for _, c := range changes {
-		if name := c.symbol[strings.LastIndex(c.symbol, ".")+1:]; !words[name] {
-			missing = append(missing, c.pkg+"."+c.symbol)
+		if name := c.pkg + "." + c.name; !words[c.name] && !slices.Contains(missing, name) {
+			missing = append(missing, name)
 		}
 	}
 	return missing
+}
+
+// count returns how many names each package exports: constants, variables, types, functions, and methods of its types.
+// Fields, methods of interfaces, and methods that a type gets from an embedded one do not count.
+func count(all packagesByPath) string {
+	var b strings.Builder
+	total := 0
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		n := len(exported(all[path]))
+		total += n
+		fmt.Fprintf(&b, "%4d  %s\n", n, strings.TrimPrefix(path, modulePath+"/"))
+	}
+	return fmt.Sprintf("%s%4d  exported names in %d packages\n", b.String(), total, len(all))
 }
