@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"syscall"
 
 	"github.com/urfave/cli/v3"
 
@@ -196,12 +197,13 @@ func (c *runConfig) say(line string) {
 	}
 }
 
-// openLog opens the log file. Without -log-file, the log is discarded.
+// openLog opens the log file. Without -log-file, the log is discarded. A named pipe that
+// nobody reads is an error: to wait for a reader would keep the agent from starting.
 func (c *runConfig) openLog() (io.WriteCloser, error) {
 	if c.logFile == "" {
 		return discard{}, nil
 	}
-	return os.OpenFile(c.logFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	return os.OpenFile(c.logFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o600)
 }
 
 type discard struct{}

@@ -94,3 +94,13 @@ func TestSettingsAtTheStart(t *testing.T) {
 	require.NoError(t, err)
 	require.Error(t, p.Wait())
 }
+
+// A pipe that nobody reads does not keep the agent from starting for ever.
+func TestRunWaitsForNoReaderOfItsLog(t *testing.T) {
+	t.Parallel()
+	pipe := filepath.Join(t.TempDir(), "log")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	out, err := program(t, "run", "-log-file", pipe, "--", "true").CombinedOutput()
+	assert.Equal(t, 1, codeOf(t, err))
+	assert.Contains(t, string(out), "carryon: open "+pipe+": ")
+}

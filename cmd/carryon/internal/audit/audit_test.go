@@ -248,7 +248,7 @@ func TestVerdicts(t *testing.T) {
 		require.NoError(t, report.WriteText(&b))
 		return b.String()
 	}
-	assert.Contains(t, text(audit.Counts{Sessions: 1, Ended: 3}), "No turn that was read had a todo list, so there was nothing for carryon to do. Some agents keep one only if they are told to: see carryon run -list. This rests on 1 session with 3 turns; 1 file could not be read. Sessions that carryon has continued elsewhere, or before it kept a record, look as if no turn had stalled.\n")
+	assert.Contains(t, text(audit.Counts{Sessions: 1, Ended: 3}), "No turn that was read had a todo list, so there was nothing for carryon to do. Some agents keep one only if they are told to: see carryon run -list. This rests on 1 session with 3 turns; 1 file or folder could not be read. Sessions that carryon has continued elsewhere, or before it kept a record, look as if no turn had stalled.\n")
 	assert.Contains(t, text(audit.Counts{}), "\nNo session could be judged, so this says nothing about your agents.\n")
 	assert.Contains(t, text(audit.Counts{Sessions: 1, Ended: 3, Unreadable: 1}), "No todo list could be read, so carryon would have done nothing.")
 	assert.Contains(t, text(audit.Counts{Sessions: 1, Ended: 3, WithList: 2, Open: 1, Asked: 1, YOLO: audit.Would{Continuations: 1}}), "carryon would have sent nothing in standard mode, and 1 request in YOLO mode: it is hardly worth it here.")

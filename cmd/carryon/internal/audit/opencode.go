@@ -111,7 +111,7 @@ func (o *opencodeDatabase) message(row int64, c *conversation) (bytes int) {
 		part := membersOf(data, "type", "text", "synthetic", "tool", "callID", "state")
 		switch {
 		case part.text("type") == "text" && fromUser && !part.is("synthetic"):
-			texts = append(append(texts, part.text("text")...), '\n')
+			texts = append(append(texts, part.text("text")...), 0) // so the engine tells them apart
 		case part.text("type") == "text" && !fromUser:
 			c.id(id)
 			c.says(part.text("text"))

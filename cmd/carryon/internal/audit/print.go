@@ -118,7 +118,7 @@ func (r *Report) verdict() string {
 	}
 	basis := fmt.Sprintf(" This rests on %s with %s", numbers.Of(r.All.Sessions, "session"), numbers.Of(r.All.Ended, "turn"))
 	if left := r.Skipped.Files + r.Skipped.Empty + r.Skipped.Failed; left > 0 {
-		basis += "; " + numbers.Of(left, "file") + " could not be read"
+		basis += "; " + numbers.Of(left, "file or folder", "files or folders") + " could not be read"
 	}
 	if r.Skipped.Continued > 0 {
 		basis += "; carryon itself was at work in " + numbers.Of(r.Skipped.Continued, "other session")
@@ -218,7 +218,7 @@ func (t *Turn) write(b *strings.Builder, number int) {
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == '\n' || r == '\t':
+		case r == '\n' || r == '\t' || r == 0: // which separates texts
 			return ' '
 		case unicode.Is(unicode.C, r), r == '\u2028', r == '\u2029', r == unicode.ReplacementChar:
 			return '\u00b7'

@@ -167,14 +167,18 @@ func partsOf(content []byte) []object {
 }
 
 // textIn returns the texts of a content.
-func textIn(content []byte) string {
-	var texts []string
+func textIn(content []byte) string { return strings.Join(textsIn(content), "\n") }
+
+// userTextIn returns the texts of a user's content as the engine tells them apart.
+func userTextIn(content []byte) string { return strings.Join(textsIn(content), "\x00") }
+
+func textsIn(content []byte) (texts []string) {
 	for _, part := range partsOf(content) {
 		if part["text"] != nil && !part.is("thought") {
 			texts = append(texts, part.text("text"))
 		}
 	}
-	return strings.Join(texts, "\n")
+	return texts
 }
 
 // claudeReader reads Claude Code's transcripts. Each block of an answer has a line of its own.
@@ -230,7 +234,7 @@ func claudeUser(id string, content []byte, meta bool, c *conversation) {
 			texts = append(texts, part.text("text"))
 		}
 	}
-	text := strings.Join(texts, "\n")
+	text := strings.Join(texts, "\x00") // so the engine tells them apart
 	switch {
 	case strings.HasPrefix(text, "[Request interrupted by user"):
 		c.interrupted()
@@ -317,7 +321,7 @@ func codexItem(raw []byte, c *conversation) {
 		case strings.HasPrefix(text, "<turn_aborted>"):
 			c.interrupted()
 		case item.text("role") == "user":
-			c.message(item.text("id"), text)
+			c.message(item.text("id"), userTextIn(item["content"]))
 		default:
 			c.note(text)
 		}
@@ -362,7 +366,7 @@ func (qwenReader) line(raw []byte, c *conversation) error {
 	}
 	switch kind {
 	case "user":
-		c.message(line.text("uuid"), textIn(parts))
+		c.message(line.text("uuid"), userTextIn(parts))
 	case "assistant":
 		c.id(line.text("uuid"))
 		usage := membersOf(line["usageMetadata"], "totalTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "cachedContentTokenCount")
@@ -425,7 +429,7 @@ func (r *geminiReader) line(raw []byte, c *conversation) error {
 		r.id = strings.Clone(line.text("id"))
 	case line.text("type") == "user":
 		r.end(c)
-		if text := textIn(line["content"]); text != "" {
+		if text := userTextIn(line["content"]); text != "" {
 			c.message(line.text("id"), text)
 		}
 	case line.text("type") == "" && line["$set"] == nil && line["sessionId"] == nil:

@@ -238,7 +238,7 @@ func newTurn(c *conversation, kind string, todos []todo.Todo) *Turn {
 const maxShown = 400
 
 func beginning(text string) string {
-	text = strings.TrimSpace(text)
+	text = strings.TrimSpace(strings.ReplaceAll(text, "\x00", "\n")) // between the texts of a message
 	if len(text) <= maxShown {
 		return text
 	}

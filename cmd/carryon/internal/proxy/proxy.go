@@ -283,8 +283,10 @@ func (p *Proxy) answered(r *http.Response) error {
 		}
 	}
 	if passesAtOnce(r) {
+		if strings.HasPrefix(r.Header.Get("Content-Type"), "text/event-stream") {
+			r.Header.Set("X-Accel-Buffering", "no") // nginx would send it in lumps
+		}
 		flushEach(r)
-		r.Header.Set("X-Accel-Buffering", "no") // nginx would send it in lumps
 	}
 	return nil
 }
