@@ -56,11 +56,23 @@ func Start[T any](name string, opts ...func(*T)) (*Task, error) { return nil, ni
 func TestWhatChangedMustStandInTheChangelog(t *testing.T) {
 	t.Parallel()
 	before := packagesByPath{
-		"m/kept": parse(t, "m/kept", "package kept\nfunc Same() {}\nfunc Gone() {}\ntype Task struct { ID string }\nfunc (*Task) End() {}\ntype Kind int\nfunc (Kind) Old() {}"),
+		"m/kept": parse(t, "m/kept", `package kept
+func Same() {}
+func Gone() {}
+type Task struct{ ID string }
+func (*Task) End() {}
+type Kind int
+func (Kind) Old() {}
+`),
 		"m/lost": parse(t, "m/lost", "package lost\nfunc Lost() {}"),
 	}
 	now := packagesByPath{
-		"m/kept": parse(t, "m/kept", "package kept\nfunc Same() {}\ntype Task struct { ID int }\ntype Kind int\ntype New struct { ID string }"),
+		"m/kept": parse(t, "m/kept", `package kept
+func Same() {}
+type Task struct{ ID int }
+type Kind int
+type New struct{ ID string }
+`),
 		"m/come": parse(t, "m/come", "package come\nfunc Come() {}"),
 	}
 	changes := compare(before, now)
@@ -69,7 +81,8 @@ func TestWhatChangedMustStandInTheChangelog(t *testing.T) {
 	if text := strings.Join(all, " "); text != "come.come kept.End kept.Gone kept.ID kept.New kept.Old lost.lost" {
 		t.Errorf("changed: %s\n%v", text, changes)
 	}
-	changelog := "# Changelog\n\n## [Unreleased]\n\n- `come`, and `kept.New`.\n- `Task.ID` is a number, `End` and `Old` go. Gone.\n\n## [1.0.0]\n\n- `Gone`, `lost`\n"
+	changelog := "# Changelog\n\n## [Unreleased]\n\n- `come`, and `kept.New`.\n" +
+		"- `Task.ID` is a number, `End` and `Old` go. Gone.\n\n## [1.0.0]\n\n- `Gone`, `lost`\n"
 	if text := strings.Join(unmentioned(changes, changelog), " "); text != "kept.Gone lost.lost" {
 		t.Errorf("not mentioned: %s", text)
 	}
