@@ -97,7 +97,7 @@ func TestUnwantedContinuationsAreCounted(t *testing.T) {
 				s := scenario.New(t, m, todo.FromConversation(), limits)
 				s.Server.Append(append([]fakellm.Turn{write("in_progress a", "pending b")}, c.turns...)...)
 				sum, _ := worthOf(t, s, scenario.Offering(scenario.Request(), "todo_write"))
-				sum.Tokens = middleware.Tokens{}
+				sum.Tokens, sum.Unreported = middleware.Tokens{}, 0
 				assert.Equal(t, c.want, sum)
 			})
 		})
