@@ -32,7 +32,7 @@ func instructions(t *testing.T) map[string][]string {
 func TestDockerfile(t *testing.T) {
 	t.Parallel()
 	all := instructions(t)
-	assert.Equal(t, []string{"carryon /usr/local/bin/carryon"}, all["COPY"])
+	assert.Equal(t, []string{"carryon /usr/local/bin/carryon", "LICENSE THIRD_PARTY_NOTICES.txt /usr/share/doc/carryon/"}, all["COPY"])
 	assert.Equal(t, []string{`["/usr/local/bin/carryon"]`}, all["ENTRYPOINT"])
 	assert.Equal(t, []string{`["proxy"]`}, all["CMD"])
 	require.Len(t, all["FROM"], 1)
