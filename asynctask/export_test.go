@@ -11,4 +11,4 @@ const (
 )
 
 // ErrExited is errExited, for tests.
-var ErrExited = errExited //nolint:gochecknoglobals // an error
+var ErrExited = errExited

@@ -54,7 +54,8 @@ func TestNoticesNameAllOfAProgram(t *testing.T) {
 	r := repository(t, nil)
 	info := &debug.BuildInfo{GoVersion: "go1.2", Deps: []*debug.Module{
 		{Path: top + "/stores/one", Version: "v0.1.0"},
-		{Path: "example.com/one", Version: "v1.0.0"}, {Path: "example.com/two", Version: "v2.0.0"},
+		{Path: "example.com/one", Version: "v1.0.0"},
+		{Path: "example.com/two", Version: "v2.0.0"},
 	}}
 	require.NoError(t, r.verifyNotices("\nGo go1.2: LICENSE\nexample.com/one v1.0.0: LICENSE\nexample.com/two v2.0.0: COPYING\n", info))
 	require.EqualError(t, r.verifyNotices("\nGo go1.2: LICENSE\nexample.com/one v1.0.1: LICENSE\nexample.com/two v2.0.0: COPYING\n", info),
