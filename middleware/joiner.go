@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -212,12 +213,17 @@ func (j *joiner[C]) finish(c *C) {
 	}
 	rest := dialect.Clone(c)
 	e := &originalEnding[C]{}
-	if reader.chunk.adds() {
+	_, isWhole := dialect.(interface{ HoldsFinish() })
+	switch adds := reader.chunk.adds(); {
+	case adds && !isWhole:
 		out.chunks = dialect.AppendShown(out.chunks, c, &adapter.Edit{Text: reader.chunk.text})
 		e.chunks = dialect.AppendShown(nil, &rest, &adapter.Edit{
 			Part: adapter.Synthetic, Finish: reader.finish, Usage: adapter.UsageOwn,
 		})
-	} else {
+	case adds:
+		e.adds, e.text, e.finish = true, strings.Clone(reader.chunk.text), reader.finish
+		fallthrough
+	default:
 		e.chunks = []C{rest}
 	}
 	if reader.chunk.usage {
@@ -329,6 +335,7 @@ func (j *joiner[C]) brokeOff(err error) {
 func (j *joiner[C]) turnEnded(fault error) {
 	_, unshown := j.ending.(unshownEnding[C])
 	j.closeSource()
+	split := j.splitEnding()
 	j.call.endTurn(nil)
 	j.writer.dialect.EndTurn(!unshown)
 	if unshown {
@@ -338,11 +345,28 @@ func (j *joiner[C]) turnEnded(fault error) {
 		j.reader().Fail(fault)
 		j.call.env.fault(j.call.turn.TurnID, OpTail, fault)
 	}
-	if j.call.goesOn() {
-		j.phase.enter(continuing)
+	if !j.call.goesOn() {
+		j.endAnswer()
 		return
 	}
-	j.endAnswer()
+	if split != nil {
+		out := j.output()
+		out.chunks = append(out.chunks, split.content...)
+		split.isSplit = true
+	}
+	j.phase.enter(continuing)
+}
+
+// splitEnding returns the ending of turn 1 if the chunk with its finish has content too
+// and is held whole, which a dialect with HoldsFinish asks for. The content is shown
+// before the answer goes on; if it does not, the chunk is shown as it came.
+func (j *joiner[C]) splitEnding() *originalEnding[C] {
+	e, ok := j.ending.(*originalEnding[C])
+	if !ok || !e.adds || !j.reader().first {
+		return nil
+	}
+	e.content = appendClone(nil, j.writer.dialect, &e.chunks[0], &adapter.Edit{Text: e.text})
+	return e
 }
 
 // sendNext sends the continuation, after a wait if necessary.

@@ -180,7 +180,14 @@ type ending[C any] interface {
 }
 
 // originalEnding is the end of turn 1, unchanged.
-type originalEnding[C any] struct{ chunks []C }
+type originalEnding[C any] struct {
+	chunks []C
+
+	adds         bool   // the first chunk, which has the finish, has content too
+	text, finish string // of that chunk
+	content      []C    // that chunk without its finish
+	isSplit      bool   // the content was shown: only the finish is left of the chunk
+}
 
 func (e *originalEnding[C]) model() (c *C, continuation bool) {
 	if len(e.chunks) == 0 {
@@ -189,8 +196,12 @@ func (e *originalEnding[C]) model() (c *C, continuation bool) {
 	return &e.chunks[0], false
 }
 
-func (e *originalEnding[C]) appendTo(dst []C, _ adapter.Dialect[C], _ *C, _ adapter.UsageShown) []C {
-	return append(dst, e.chunks...)
+func (e *originalEnding[C]) appendTo(dst []C, d adapter.Dialect[C], _ *C, _ adapter.UsageShown) []C {
+	if !e.isSplit {
+		return append(dst, e.chunks...)
+	}
+	dst = appendClone(dst, d, &e.chunks[0], &adapter.Edit{Part: adapter.Synthetic, Finish: e.finish, Usage: adapter.UsageOwn})
+	return append(dst, e.chunks[1:]...)
 }
 
 // shownFinish is a finish reason as it is shown.

@@ -28,6 +28,7 @@ func counts(u *openai.Usage) adapter.Usage {
 // add returns the sum of two usages. Details that only one of them has are kept
 // as they are.
 func add(a, b openai.Usage) openai.Usage {
+	a.TotalTokens, b.TotalTokens = totalOf(&a), totalOf(&b)
 	return openai.Usage{
 		PromptTokens:            a.PromptTokens + b.PromptTokens,
 		CompletionTokens:        a.CompletionTokens + b.CompletionTokens,
@@ -37,11 +38,20 @@ func add(a, b openai.Usage) openai.Usage {
 	}
 }
 
+// totalOf returns the total of a usage: of one that does not report it, the sum of its
+// parts.
+func totalOf(u *openai.Usage) int {
+	if u.TotalTokens > 0 {
+		return u.TotalTokens
+	}
+	return u.PromptTokens + u.CompletionTokens
+}
+
 // addTurn returns the usage of an answer after a turn was added to it. A prompt
 // counts once: the turn adds only its output.
 func addTurn(answer, turn openai.Usage) openai.Usage {
 	if answer.PromptTokens > 0 {
-		turn.TotalTokens = max(0, turn.TotalTokens-turn.PromptTokens)
+		turn.TotalTokens = max(0, totalOf(&turn)-turn.PromptTokens)
 		turn.PromptTokens, turn.PromptTokensDetails = 0, nil
 	}
 	return add(answer, turn)

@@ -27,7 +27,7 @@ type keptUsage struct {
 func (u *Usage) SetUsage(raw []byte) {
 	if u.kept == nil {
 		u.kept = new(keptUsage)
-		u.kept.Add, u.kept.Extend = AddUsage, extendUsage
+		u.kept.Add, u.kept.Extend = sumUsage, extendUsage
 	}
 	u.kept.turn = append(u.kept.turn[:0], raw...)
 }
@@ -64,8 +64,48 @@ const (
 	maxDecimals = 12
 )
 
+// sumUsage returns the sum of the usage of two turns.
+func sumUsage(a, b []byte) []byte {
+	a, b = sameTotals(a, b)
+	return AddUsage(a, b)
+}
+
+// sameTotals gives both usages a total, if one of them has one: a total that a turn does
+// not report is the sum of its parts.
+func sameTotals(a, b []byte) (x, y []byte) {
+	const total = "total_tokens"
+	hasA, hasB := rawjson.Member(a, total) != nil, rawjson.Member(b, total) != nil
+	switch {
+	case hasA && !hasB:
+		b = withMember(b, total, sumOfParts(b))
+	case hasB && !hasA:
+		a = withMember(a, total, sumOfParts(a))
+	}
+	return a, b
+}
+
+// sumOfParts returns the tokens of a usage without a total, or nil if it counts none.
+func sumOfParts(usage []byte) []byte {
+	var sum []byte
+	for _, name := range [...]string{"prompt_tokens", "input_tokens", "completion_tokens", "output_tokens"} {
+		if n := rawjson.Member(usage, name); len(n) > 0 && isNumber(n) {
+			sum = AddUsage(sum, n)
+		}
+	}
+	return sum
+}
+
+// withMember returns an object with another member, unless value is nil.
+func withMember(object []byte, name string, value []byte) []byte {
+	if value == nil {
+		return object
+	}
+	return AddUsage(object, slices.Concat([]byte(`{"`+name+`":`), value, []byte{'}'}))
+}
+
 // extendUsage returns the usage of an answer after a turn was added to it.
 func extendUsage(answer, turn []byte) []byte {
+	answer, turn = sameTotals(answer, turn)
 	if promptOf(answer) != nil {
 		turn = outputOf(turn, answer)
 	}

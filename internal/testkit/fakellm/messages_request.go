@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -36,6 +37,9 @@ type messagesBlock struct {
 }
 
 func (c *messagesContent) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '{' { // the error of a tool that the provider ran
+		data = slices.Concat([]byte("["), data, []byte("]"))
+	}
 	var text *string
 	if json.Unmarshal(data, &text) == nil {
 		if text != nil {

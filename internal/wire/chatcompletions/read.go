@@ -189,6 +189,9 @@ func (d *dialect) readChoice(s *rawjson.Scanner, t adapter.TurnReader) {
 		switch name {
 		case d.body():
 			m.meet(0)
+			if kind := s.Kind(); kind != '{' && kind != 'n' {
+				d.readOdd(t)
+			}
 			d.readBody(s, t)
 		case "finish_reason":
 			m.meet(1)
@@ -248,8 +251,13 @@ func (d *dialect) readReasoning(name, text string, t adapter.TurnReader) {
 
 // readContent reads a content, which is a string or a list of parts.
 func (d *dialect) readContent(s *rawjson.Scanner, t adapter.TurnReader) {
-	if s.Kind() != '[' {
+	switch s.Kind() {
+	case '"', 'n':
 		t.Text(d.texts.Of(s.Raw()))
+		return
+	case '[':
+	default:
+		d.readOdd(t)
 		return
 	}
 	if d.document != nil && !d.envelope.IsFixed() {
@@ -261,6 +269,16 @@ func (d *dialect) readContent(s *rawjson.Scanner, t adapter.TurnReader) {
 			t.Text(d.texts.Of(rawjson.Member(part, "text")))
 		}
 	}
+}
+
+// readOdd reports content of a JSON type that the protocol does not have there. Nothing
+// can be joined to it, nor can it be joined to anything.
+func (d *dialect) readOdd(t adapter.TurnReader) {
+	if d.later != nil {
+		t.Fail(wire.ErrUnreadable)
+		return
+	}
+	t.Unknown()
 }
 
 func (d *dialect) readCalls(s *rawjson.Scanner, t adapter.TurnReader) {

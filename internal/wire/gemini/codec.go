@@ -15,9 +15,40 @@ type codec struct {
 	began bool          // a chunk of the first turn was read
 	read  progress      // of the current turn
 	texts rawjson.Texts // of the current event
+	own   *sse.Event    // of turn 1, about to be shown; nil if there is none
 }
 
-var _ wire.Codec = (*codec)(nil)
+var (
+	_ wire.Codec  = (*codec)(nil)
+	_ wire.Holder = (*codec)(nil)
+)
+
+// Hold implements [wire.Holder]. It delays nothing, but the end of turn 1 shows the usage
+// of a failed continuation too.
+func (c *codec) Hold(e sse.Event) {
+	e = c.show.recounted(e)
+	c.own = &e
+}
+
+// HoldsFinish says that the chunk with the finish of turn 1 is shown whole if the answer
+// is not continued. Nearly every one has text, and nothing but the end of the stream,
+// which comes at once, tells whether it was the last.
+func (c *codec) HoldsFinish() {}
+
+// Release implements [wire.Holder].
+func (c *codec) Release() {}
+
+// Next implements [wire.Holder].
+func (c *codec) Next() (e sse.Event, ok bool) {
+	if c.own == nil {
+		return e, false
+	}
+	e, c.own = *c.own, nil
+	return e, true
+}
+
+// IsHolding implements [wire.Holder].
+func (c *codec) IsHolding() bool { return false }
 
 // EndTurn implements [adapter.Dialect].
 func (c *codec) EndTurn(keep bool) {
@@ -68,7 +99,7 @@ func (c *codec) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit) [
 	case adapter.Synthetic:
 		return c.show.appendSynthetic(dst, e, edit)
 	case adapter.TurnCut:
-		return c.show.flush(dst)
+		return c.show.cut(dst)
 	case adapter.TurnError:
 		return c.show.appendError(dst, e)
 	case adapter.UsageOnly, adapter.AnswerEnd: // each chunk has its usage, and nothing ends the stream

@@ -28,7 +28,7 @@ type chunk struct {
 	bare  bool   // it should be wrapped and is not, which only an error may be
 	body  []byte // the object with the candidates: a member of outer, or outer itself
 
-	candidate  []byte // the first; nil if there is none
+	candidate  []byte // the one with index 0, or else the first; nil if there is none
 	candidates int
 	index      int // of the candidate
 	content    []byte
@@ -81,11 +81,11 @@ func parse(e *sse.Event, wrapped bool) *chunk {
 	for name := range s.Members() {
 		switch name {
 		case "candidates":
-			c.candidate, c.candidates = nil, 0
+			c.candidate, c.candidates, c.index = nil, 0, 0
 			for range s.Elements() {
 				raw := s.Raw()
-				if c.candidates == 0 {
-					c.candidate = raw
+				if index, _ := rawjson.Int(rawjson.Member(raw, "index")); c.candidates == 0 || c.index != 0 && index == 0 {
+					c.candidate, c.index = raw, index
 				}
 				c.candidates++
 			}
@@ -109,8 +109,6 @@ func (c *chunk) readCandidate() {
 		switch name {
 		case "content":
 			c.content = raw
-		case "index":
-			c.index, _ = rawjson.Int(raw)
 		case "finishReason":
 			c.finish = raw
 		case "groundingMetadata", "citationMetadata", "urlContextMetadata":
@@ -165,9 +163,25 @@ func readPart(raw []byte) part {
 
 // progress is what was read of the current turn. The next turn replaces it.
 type progress struct {
+	choice  choice
 	calls   int       // of functions
 	open    *openCall // the call that comes in pieces, or nil
 	pending int       // calls of the provider's tools without a result
+}
+
+// choice is the candidate that is the turn's: the first that says anything. carryon asks
+// for one; a second one that comes all the same must not end the first.
+type choice struct {
+	known bool
+	index int
+}
+
+// takes reports whether a chunk belongs to the turn's candidate.
+func (h *choice) takes(c *chunk) bool {
+	if !h.known && (len(c.parts) > 0 || c.finish != nil) {
+		*h = choice{true, c.index}
+	}
+	return !h.known || c.candidate == nil || c.index == h.index
 }
 
 // openCall is a call that comes in pieces.
@@ -198,8 +212,12 @@ func (r *reader) read(c *chunk) {
 	if c.blocked {
 		r.blocked()
 	}
-	if c.candidates > 1 || c.index != 0 {
+	isOwn := r.turn.choice.takes(c)
+	if c.candidates > 1 || !isOwn || c.index != 0 && !r.later {
 		r.to.OtherChoice()
+	}
+	if !isOwn {
+		return
 	}
 	for i := range c.parts {
 		r.readPart(&c.parts[i])

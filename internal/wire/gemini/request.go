@@ -80,6 +80,7 @@ func (p *parser) read(body []byte) bool {
 	}
 	f := &p.facts
 	f.End(wordsOf, addLoop)
+	f.LeaveAloneIf(f.Messages == 0, continuation.ReasonNoMessages)
 	f.LeaveAloneIf(p.last.role == roleModel, continuation.ReasonPrefill)
 	f.LeaveAloneIf(p.last.role == roleUser && wire.IsSideCall(textOf(p.last.parts)), continuation.ReasonSideCall)
 	return isObject && p.isList && s.OK() && s.Kind() == 0

@@ -18,9 +18,11 @@ type show struct {
 	wrapped  bool // chunks are members of another object
 	later    bool // the first turn has ended
 	envelope envelope
-	turn     shownTurn   // the current one, as it is shown
-	paused   bool        // the last turn that was kept has called todo_pause, and nothing else
-	held     *shownChunk // it waits for the finish, or for what follows it; nil if there is none
+	turn     shownTurn          // the current one, as it is shown
+	paused   bool               // the last turn that was kept has called todo_pause, and nothing else
+	runs     bool               // code was shown that the provider runs, and not its result
+	counted  adapter.UsageShown // which usage a turn that has failed was shown with; UsageHidden if none was
+	held     *shownChunk        // it waits for the finish, or for what follows it; nil if there is none
 }
 
 // envelope has the members of the first turn's chunks that each chunk has.
@@ -55,19 +57,26 @@ func (v *envelope) size() int { return len(v.response) + len(v.model) + len(v.cr
 
 // shownTurn is a turn as it is shown.
 type shownTurn struct {
-	open      bool   // a call comes in pieces
-	pause     bool   // the open call is a todo_pause
-	hiding    bool   // the open call is left out
-	dropped   bool   // a todo_pause was left out
-	called    bool   // another call was shown
+	open      bool // a call comes in pieces
+	pause     bool // the open call is a todo_pause
+	hiding    bool // the open call is left out
+	dropped   bool // a todo_pause was left out
+	called    bool // another call was shown
+	runs      bool // code was shown that the provider runs, and not its result
+	counted   adapter.UsageShown
+	choice    choice
 	signature []byte // of a todo_pause that was left out, for the next call
 }
 
 // endTurn ends a turn.
 func (s *show) endTurn(keep bool) {
-	s.EndTurn(keep)
+	// The counts of a turn that has failed stay, if clients have seen them: output never
+	// becomes less from chunk to chunk.
+	s.EndTurn(keep || s.turn.counted != adapter.UsageHidden)
 	if keep {
-		s.paused = s.turn.dropped && !s.turn.called
+		s.paused, s.runs = s.turn.dropped && !s.turn.called, false
+	} else if s.turn.counted != adapter.UsageHidden {
+		s.counted = s.turn.counted
 	}
 	s.later, s.turn = true, shownTurn{}
 }
@@ -96,7 +105,7 @@ func (s *show) appendWhole(dst []sse.Event, e *sse.Event, edit *adapter.Edit) []
 	switch {
 	case c == nil && !s.later && e.Kind != sse.NonData:
 		return append(dst, *e)
-	case c == nil, s.later && c.bare:
+	case c == nil, s.later && (c.bare || !s.turn.choice.takes(c)):
 		return dst
 	case c.finish != nil: // it may have to wait
 		clone := e.Clone()
@@ -111,7 +120,7 @@ func (s *show) appendWhole(dst []sse.Event, e *sse.Event, edit *adapter.Edit) []
 		dst = s.flush(dst)
 		s.held = &shownChunk{source: c, parts: group, extras: true}
 		if s.later && c.usage != nil {
-			s.held.usage = s.shown(edit.Totals)
+			s.held.usage, s.turn.counted = s.shown(edit.Totals), edit.Totals
 		}
 	}
 	if c.finish != nil && w.called {
@@ -153,6 +162,9 @@ func (s *show) appendSynthetic(dst []sse.Event, e *sse.Event, edit *adapter.Edit
 	last.usage = usage
 	if edit.Usage == adapter.UsageOwn {
 		last.usage = nil
+		if s.counted != adapter.UsageHidden {
+			last.usage = s.shown(s.counted)
+		}
 	}
 	s.held = last
 	return s.flush(dst)
@@ -165,6 +177,35 @@ func (s *show) appendError(dst []sse.Event, e *sse.Event) []sse.Event {
 		return dst
 	}
 	return append(dst, sse.Written("", c.outer, sse.Object))
+}
+
+// cut ends what a failed turn has left open: code of which no result has come has
+// failed. A call stays open: half a call must not look whole.
+func (s *show) cut(dst []sse.Event) []sse.Event {
+	dst = s.flush(dst)
+	if !s.runs {
+		return dst
+	}
+	s.runs = false
+	s.held = &shownChunk{parts: [][]byte{[]byte(failedCode)}, usage: s.shown(s.counted)}
+	return s.flush(dst)
+}
+
+// failedCode is the result of code that has failed.
+const failedCode = `{"codeExecutionResult":{"outcome":"OUTCOME_FAILED","output":""}}`
+
+// recounted returns an event of turn 1 that ends the answer after a failed turn, with the
+// usage that clients have seen last.
+func (s *show) recounted(e sse.Event) sse.Event {
+	c := parse(&e, s.wrapped)
+	if c == nil || c.usage == nil || s.counted == adapter.UsageHidden {
+		return e
+	}
+	body := changed(c.body, set("usageMetadata", s.shown(s.counted)))
+	if s.wrapped {
+		body = changed(c.outer, set("response", body))
+	}
+	return sse.Written("", body, sse.Object)
 }
 
 // flush shows the chunk that waits.
@@ -216,7 +257,7 @@ func (c *shownChunk) changedCandidate(source *chunk, more ...change) []byte {
 		role = []byte(`"model"`)
 	}
 	content := changed(source.content, parts, set("role", role))
-	changes := append(more, set("content", content), set("finishReason", c.finish), remove("continuationToken"))
+	changes := append(more, set("content", content), set("finishReason", c.finish), replace("index", []byte("0")), remove("continuationToken"))
 	if !c.message {
 		changes = append(changes, remove("finishMessage"))
 	}
@@ -256,7 +297,10 @@ func (w *partWriter) write(c *chunk) {
 			if p.signature != nil {
 				w.add(p.raw)
 			}
-		case serverCall, serverResult, code, unknown:
+		case code:
+			w.show.runs = rawjson.Member(p.raw, "executableCode") != nil
+			w.add(p.raw)
+		case serverCall, serverResult, unknown:
 			w.add(p.raw)
 		}
 	}

@@ -123,7 +123,7 @@ func (u *usages) EndTurn(keep bool) {
 		if u.totals == nil {
 			u.totals = &adapter.UsageTotals[[]byte]{Add: sumUsages, Extend: extendUsage}
 		}
-		u.totals.SetTurn(slices.Clone(u.turn))
+		u.totals.SetTurn(slices.Clone(withTotal(u.turn)))
 		u.totals.EndTurn(keep)
 	}
 	u.turn = u.turn[:0]
@@ -188,6 +188,7 @@ func extendUsage(answer, turn []byte) []byte {
 	if n, ok := rawjson.Int(rawjson.Member(answer, promptCount)); !ok || n == 0 {
 		return sumUsages(answer, turn) // it does not count the prompt: the turn's counts
 	}
+	answer, turn = sameTotals(answer, turn)
 	var with []change
 	total := rawjson.Member(answer, totalCount)
 	s := rawjson.Over(turn)
@@ -211,12 +212,40 @@ func extendUsage(answer, turn []byte) []byte {
 
 // sumUsages returns the sum of the usage of two turns.
 func sumUsages(a, b []byte) []byte {
+	a, b = sameTotals(a, b)
 	var with []change
 	s := rawjson.Over(b)
 	for name := range s.Members() {
 		with = append(with, set(name, addCounts(rawjson.Member(a, name), s.Raw())))
 	}
 	return changed(a, with...)
+}
+
+// sameTotals gives both usages a total, if one of them has one.
+func sameTotals(a, b []byte) (x, y []byte) {
+	switch hasA, hasB := rawjson.Member(a, totalCount) != nil, rawjson.Member(b, totalCount) != nil; {
+	case hasA && !hasB:
+		b = changed(b, set(totalCount, sumOfParts(b)))
+	case hasB && !hasA:
+		a = changed(a, set(totalCount, sumOfParts(a)))
+	}
+	return a, b
+}
+
+// sumOfParts returns the total of a usage that does not report one.
+func sumOfParts(usage []byte) []byte {
+	u := countsOf(usage)
+	return strconv.AppendInt(nil, int64(u.Prompt+u.Completion), 10)
+}
+
+// withTotal returns the usage of a turn with a total that is no less than its parts: the
+// last chunk may leave out what it has counted before.
+func withTotal(usage []byte) []byte {
+	u := countsOf(usage)
+	if rawjson.Member(usage, totalCount) == nil || u.Total >= u.Prompt+u.Completion {
+		return usage
+	}
+	return changed(usage, set(totalCount, sumOfParts(usage)))
 }
 
 // addCounts adds two numbers, or two lists of counts by modality. Of other values the

@@ -22,6 +22,7 @@ type blocks struct {
 	moved    map[int]int // what blocks of that turn are shown under, since the first of those calls, by their index on the wire
 	turn     []*block    // the blocks of a later turn that have not ended, the newest last
 	text     *block      // the block of text that is open, or nil
+	running  []running   // tools that the provider runs, without results, of a later turn
 	sealed   bool        // the turn of that block has ended
 }
 
@@ -34,6 +35,43 @@ type block struct {
 	start []byte   // the event that begins it
 	parts [][]byte // the events that wait until it is shown
 	size  int      // of the parts
+}
+
+// running is a call of a tool that the provider runs, of which no result was shown.
+type running struct{ id, kind, name string }
+
+// note notes a block that is shown, if it is such a call or the result of one.
+func (s *blocks) note(b *block) {
+	if b.kind == typeText || isThinking(b.kind) || b.kind == typeToolUse {
+		return
+	}
+	content := rawjson.Member(b.start, "content_block")
+	if b.kind == "server_tool_use" || b.kind == "mcp_tool_use" {
+		s.running = append(s.running, running{textIn(content, "id"), b.kind, textIn(content, "name")})
+		return
+	}
+	id := textIn(content, "tool_use_id")
+	s.running = slices.DeleteFunc(s.running, func(r running) bool { return r.id == id })
+}
+
+// serverTools are the tools that the provider runs, with the type of their results, as
+// far as its failure has a form.
+var serverTools = map[string]string{ //nolint:gochecknoglobals // constant
+	"web_search": "web_search", "web_fetch": "web_fetch", "code_execution": "code_execution", "bash_code_execution": "bash_code_execution",
+	"text_editor_code_execution": "text_editor_code_execution", "tool_search_tool_regex": "tool_search_tool", "tool_search_tool_bm25": "tool_search_tool",
+}
+
+// failed returns the block that says that the tool has failed, or nil if there is none.
+func (r *running) failed() []byte {
+	if r.kind == "mcp_tool_use" {
+		return rawjson.Object("type", "mcp_tool_result", "tool_use_id", r.id, "is_error", true, "content", []string{})
+	}
+	name, ok := serverTools[r.name]
+	if !ok {
+		return nil
+	}
+	return rawjson.Object("type", name+"_tool_result", "tool_use_id", r.id,
+		"content", rawValue(rawjson.Object("type", name+"_tool_result_error", "error_code", "unavailable")))
 }
 
 type state uint8
@@ -79,11 +117,12 @@ func (s *blocks) endTurn() {
 			s.unclosed = append(s.unclosed, b.shown)
 		}
 	}
-	s.turn, s.sealed = nil, true
+	s.turn, s.sealed, s.running = nil, true, nil
 }
 
 // cut closes the blocks that a failed turn has left open, except calls: half a
-// call must not look whole.
+// call must not look whole. A tool that the provider ran has failed if no result of it
+// came: the API takes no conversation that has the call alone.
 func (s *blocks) cut(dst []sse.Event) []sse.Event {
 	for _, b := range s.turn {
 		if b.state == open && b.kind != typeText && b.kind != typeToolUse && !mayCall(b.kind) {
@@ -91,7 +130,15 @@ func (s *blocks) cut(dst []sse.Event) []sse.Event {
 		}
 	}
 	s.turn = nil
-	return s.closeText(dst)
+	dst = s.closeText(dst)
+	for i := range s.running {
+		if content := s.running[i].failed(); content != nil {
+			b := &block{kind: typeOf(content), start: rawjson.Object("type", blockStart, "index", 0, "content_block", rawValue(content))}
+			dst = append(s.show(dst, b), stopOf(b.shown))
+		}
+	}
+	s.running = nil
+	return dst
 }
 
 // leftOut is the index of a block that is not shown.
@@ -167,6 +214,7 @@ func (s *blocks) show(dst []sse.Event, b *block) []sse.Event {
 	b.state, b.shown = open, s.next
 	s.next++
 	s.thinking = isThinking(b.kind)
+	s.note(b)
 	dst = append(dst, numbered(blockStart, b.start, b.shown))
 	for _, part := range b.parts {
 		dst = append(dst, numbered(blockDelta, part, b.shown))

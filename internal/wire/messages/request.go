@@ -70,6 +70,7 @@ func (p *parser) read(body []byte) bool {
 		}
 	}
 	f.End(wordsOf, addLoop)
+	f.LeaveAloneIf(f.Messages == 0, continuation.ReasonNoMessages)
 	f.LeaveAloneIf(p.last == roleAssistant, continuation.ReasonPrefill)
 	f.LeaveAloneIf(isSideCall(p.newest), continuation.ReasonSideCall)
 	return isObject && p.isList && s.OK() && s.Kind() == 0

@@ -108,15 +108,21 @@ type exchanged struct {
 
 // exchange has the model answer a call with one answer after the other. The last one
 // answers all that follow.
-func (s *speaker) exchange(t *testing.T, stream bool, answers ...func() io.Reader) exchanged {
+func (s *speaker) exchange(t *testing.T, stream bool, answers ...answerFunc) exchanged {
 	t.Helper()
 	base := &answering{t: t, answers: answers, kind: "text/event-stream"}
 	path := s.path
 	if !stream {
 		base.kind, path = "application/json", s.unaryPath
 	}
+	return s.ask(t, base, path, s.request(stream))
+}
+
+// ask sends a request to a path.
+func (s *speaker) ask(t *testing.T, base *answering, path, body string) exchanged {
+	t.Helper()
 	ctx, outcomes := middleware.Capture(t.Context())
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://model.test"+path, strings.NewReader(s.request(stream)))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://model.test"+path, strings.NewReader(body))
 	require.NoError(t, err)
 	mw := middleware.New(wiretest.TwoTodos, wiretest.Continuations(1), wiretest.Unattended, middleware.WithClock(carryontest.NewClock()))
 	response, err := transport.New(base, mw).RoundTrip(r)
@@ -129,7 +135,7 @@ func (s *speaker) exchange(t *testing.T, stream bool, answers ...func() io.Reade
 // answering answers requests.
 type answering struct {
 	t       *testing.T
-	answers []func() io.Reader
+	answers []answerFunc
 	kind    string
 	asked   int
 }
@@ -145,13 +151,16 @@ func (a *answering) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
+// answerFunc begins an answer.
+type answerFunc func() io.Reader
+
 // whole is an answer that comes whole.
-func whole(answer string) func() io.Reader {
+func whole(answer string) answerFunc {
 	return func() io.Reader { return strings.NewReader(answer) }
 }
 
 // cut is an answer whose connection breaks off.
-func cut(answer string) func() io.Reader {
+func cut(answer string) answerFunc {
 	return func() io.Reader {
 		return io.MultiReader(strings.NewReader(answer), iotest.ErrReader(wiretest.ErrLost))
 	}
@@ -172,13 +181,13 @@ func inEveryProtocol(t *testing.T, test func(t *testing.T, s *speaker)) {
 	}
 }
 
-func sse(data string) string { return "data: " + data + "\n\n" }
+func eventOf(data string) string { return "data: " + data + "\n\n" }
 
 func typed(kind, members string) string {
 	if members != "" {
 		members = "," + members
 	}
-	return "event: " + kind + "\n" + sse(`{"type":"`+kind+`"`+members+`}`)
+	return "event: " + kind + "\n" + eventOf(`{"type":"`+kind+`"`+members+`}`)
 }
 
 // member returns a member of nested objects and arrays, or nil.
@@ -229,7 +238,7 @@ var chatSpeaker = &speaker{
 		if how == blocked {
 			how = filtered
 		}
-		return []string{chatChunk(turn, "{}", `"`+chatFinish(how, parts)+`"`), sse("[DONE]")}
+		return []string{chatChunk(turn, "{}", `"`+chatFinish(how, parts)+`"`), eventOf("[DONE]")}
 	},
 	document: func(turn int, how string, parts ...part) string {
 		message := `"content":null`
@@ -250,10 +259,13 @@ var chatSpeaker = &speaker{
 			`"finish_reason":%q}],"usage":{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11}}`, turn, message, chatFinish(how, parts))
 	},
 	failure: func(kind string) string {
-		return sse(fmt.Sprintf(`{"error":{"message":"No.","type":%q,"code":%q}}`, kind, kind))
+		return eventOf(fmt.Sprintf(`{"error":{"message":"No.","type":%q,"code":%q}}`, kind, kind))
 	},
 	marks: map[string]string{thinks: `"reasoning_content":"`, says: `two"`},
 	read: func(r *reading, event map[string]any) {
+		if index := member(event, "choices", 0, "index"); index != 0.0 && index != nil {
+			return
+		}
 		delta := member(event, "choices", 0, "delta")
 		r.text += text(member(delta, "content"))
 		if member(delta, "tool_calls", 0) != nil {
@@ -274,7 +286,7 @@ func chatFinish(how string, parts []part) string {
 }
 
 func chatChunk(turn int, delta, finish string) string {
-	return sse(fmt.Sprintf(`{"id":"chatcmpl-%d","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":%s,"finish_reason":%s}]}`,
+	return eventOf(fmt.Sprintf(`{"id":"chatcmpl-%d","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":%s,"finish_reason":%s}]}`,
 		turn, delta, finish))
 }
 
@@ -484,7 +496,7 @@ var geminiSpeaker = &speaker{
 	events: func(turn int, parts ...part) (all []string) {
 		for _, p := range parts {
 			for _, raw := range geminiParts(p) {
-				all = append(all, sse(geminiChunk(turn, raw, "")))
+				all = append(all, eventOf(geminiChunk(turn, raw, "")))
 			}
 		}
 		return all
@@ -492,11 +504,11 @@ var geminiSpeaker = &speaker{
 	end: func(turn int, how string, _ ...part) []string {
 		switch how {
 		case filtered:
-			return []string{sse(fmt.Sprintf(`{"candidates":[{"finishReason":"SAFETY","index":0}],"usageMetadata":{"promptTokenCount":9},"responseId":"r%d"}`, turn))}
+			return []string{eventOf(fmt.Sprintf(`{"candidates":[{"finishReason":"SAFETY","index":0}],"usageMetadata":{"promptTokenCount":9},"responseId":"r%d"}`, turn))}
 		case blocked:
-			return []string{sse(`{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},"usageMetadata":{"promptTokenCount":9}}`)}
+			return []string{eventOf(`{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},"usageMetadata":{"promptTokenCount":9}}`)}
 		}
-		return []string{sse(geminiChunk(turn, `{"text":""}`, "STOP"))}
+		return []string{eventOf(geminiChunk(turn, `{"text":""}`, "STOP"))}
 	},
 	document: func(turn int, how string, parts ...part) string {
 		switch how {
@@ -516,7 +528,7 @@ var geminiSpeaker = &speaker{
 		return geminiChunk(turn, strings.Join(all, ","), "STOP")
 	},
 	failure: func(kind string) string {
-		return sse(fmt.Sprintf(`{"error":{"code":0,"message":"No.","status":%q}}`, kind))
+		return eventOf(fmt.Sprintf(`{"error":{"code":0,"message":"No.","status":%q}}`, kind))
 	},
 	marks: map[string]string{runs: `"executableCode"`, thinks: `"thought":true`, says: `two"`},
 	read: func(r *reading, event map[string]any) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/logprobs"
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/sse"
@@ -70,6 +71,7 @@ type text struct {
 	isRefusal bool
 
 	annotations [][]byte
+	tokens      logprobs.Queue[json.RawMessage] // the log probabilities of what is hidden
 }
 
 // text returns the text of a part of a message.
@@ -95,6 +97,27 @@ func (s *itemShown) textAt(content int) *text {
 		return s.texts[0]
 	}
 	return s.byContent[content]
+}
+
+// hold keeps the log probabilities of a delta until its text is shown.
+func (x *text) hold(delta string, raw []byte) {
+	all := rawjson.Elements(raw)
+	if len(all) == 0 && x.tokens.IsEmpty() {
+		return
+	}
+	tokens := make([]json.RawMessage, 0, len(all))
+	for _, token := range all {
+		tokens = append(tokens, slices.Clone(token))
+	}
+	x.tokens.Add(delta, tokens, func(t *json.RawMessage) int { return len(rawjson.TextOf(rawjson.Member(*t, "token"))) })
+}
+
+// take returns the log probabilities of a text that is shown.
+func (x *text) take(shown string) []json.RawMessage {
+	if tokens := x.tokens.Take(shown); tokens != nil {
+		return tokens
+	}
+	return []json.RawMessage{}
 }
 
 // changed reports whether the shown text differs from the model's.
@@ -334,6 +357,7 @@ func (a *answer) addEvent(e sse.Event, it *item, ev *event, shown string) {
 	segments, other := a.show(shown)
 	isOwn := ev.kind == textDelta && len(segments) == 1 && segments[0].text.item == it && segments[0].part == rawjson.TextOf(ev.delta)
 	if isOwn {
+		segments[0].text.tokens.Take(segments[0].part) // they are in the event
 		a.push(en)
 		return
 	}
@@ -411,9 +435,10 @@ func (a *answer) hideTexts(it *item, ev *event) {
 	}
 	switch ev.kind {
 	case textDelta:
-		x := it.text(ev.content)
+		x, added := it.text(ev.content), rawjson.TextOf(ev.delta)
 		x.streams = true
-		a.texts.add(x, rawjson.TextOf(ev.delta))
+		x.hold(added, ev.logprobs)
+		a.texts.add(x, added)
 	case textDone:
 		once(ev.content, ev.text)
 	case partDone:
@@ -517,10 +542,12 @@ func (a *answer) settle(t *turn, isCut bool) {
 	a.output.flush(false)
 	for _, it := range t.shown.items {
 		switch s := &it.shown; {
+		case s.visibility == undecided && it.kind == reasoning && !isCut && t.shown.endsIn(it):
+			a.output.decide(it, visible)
 		case s.visibility == undecided:
 			a.output.decide(it, dropped)
 		case s.visibility != visible || s.ended || t.first:
-		case !it.kind.isCall():
+		case !it.kind.isCall(), it.kind == shellCall && isCut && !t.read.tools.shell: // one that the server runs fails
 			a.close(it)
 		case !isCut:
 			a.closeCall(it)

@@ -59,7 +59,7 @@ type event struct {
 	content  int    // its content_index, 0 without one
 	sequence int    // its sequence_number, or none
 
-	itemID, item, part, delta, text, arguments, name, response, annotation, failure []byte
+	itemID, item, part, delta, text, arguments, name, response, annotation, failure, logprobs []byte
 
 	fields fields // of the item, if the event has one
 }
@@ -121,6 +121,8 @@ func (ev *event) member(name string) *[]byte {
 		return &ev.response
 	case "annotation":
 		return &ev.annotation
+	case "logprobs":
+		return &ev.logprobs
 	case "error":
 		return &ev.failure
 	}

@@ -200,7 +200,7 @@ func (w *eventWriter) about(it *item, x *text, r role, kind string, members ...a
 
 // delta returns the event that shows an addition to a text.
 func (w *eventWriter) delta(x *text, added string) entry {
-	return w.about(x.item, nil, content, textDelta, "content_index", x.content, "delta", added, "logprobs", []string{})
+	return w.about(x.item, nil, content, textDelta, "content_index", x.content, "delta", added, "logprobs", x.take(added))
 }
 
 // partAdded returns the event that begins a part.

@@ -158,8 +158,8 @@ func (p *parser) readInput(s *rawjson.Scanner) {
 		p.request.input.Begin(s)
 		f.Messages, f.Users, f.User, f.Unanswered = 1, 1, rawjson.TextOf(s.Raw()), true
 	case '[':
-		f.LeaveAlone = continuation.ReasonNone
 		for range p.request.input.Elements(s) {
+			f.LeaveAlone = continuation.ReasonNone
 			p.readInputItem(s)
 		}
 		p.leaveIf(f.Unanswered && wire.IsSideCall(f.User), continuation.ReasonSideCall)

@@ -141,6 +141,11 @@ func (s *turnShown) decide(isWhole bool) {
 		}
 		follows = follows || *v == visible
 	}
+	for _, it := range s.items {
+		if it.kind == reasoning && it.shown.visibility == dropped && s.endsIn(it) {
+			it.shown.visibility = visible
+		}
+	}
 }
 
 // responseEnd is the end of the answer, with the response object.

@@ -2,6 +2,7 @@ package responses
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/rawjson"
@@ -40,6 +41,23 @@ type turnShown struct {
 	index   index
 	items   []*item
 	dropped map[string]bool // the ids of the calls that are left out
+}
+
+// endsIn reports whether a turn ends in reasoning behind a message, with nothing left out
+// behind the message: some servers put it there.
+func (s *turnShown) endsIn(it *item) bool {
+	at := slices.Index(s.items, it)
+	for _, other := range s.items[at+1:] {
+		if other.kind != reasoning {
+			return false
+		}
+	}
+	for _, other := range slices.Backward(s.items[:at]) {
+		if other.kind != reasoning {
+			return other.kind == message && other.shown.visibility == visible
+		}
+	}
+	return false
 }
 
 // callerTools are tools of the caller that carryon must not take for others.

@@ -252,11 +252,11 @@ func Document(b []byte, written bool) Event {
 // assembler joins lines to one event; the next event gets a new assembler. All
 // offsets are into the reader's buffer.
 type assembler struct {
-	strict    bool       // an object must be valid JSON
 	end       int        // offset after the last line added
 	searched  int        // bytes after end that were searched and have no line end
 	multiline *multiline // data that continues in another line
 	fields    bool       // the event has a field
+	strict    bool       // an object must be valid JSON
 }
 
 // next returns the assembler of the event that begins at an offset.
