@@ -66,7 +66,7 @@ func (c *runConfig) reach(program agent.Agent, launch *agent.Launch) string {
 	ways := []string{"a proxy", "a certificate"}
 	switch {
 	case program.Unreached != "":
-		launch.Notes = append(launch.Notes, "so this run is one without carryon; instead: "+program.Instead)
+		launch.Notes = append(launch.Notes, "this run is one without carryon; instead: "+program.Instead)
 		return fmt.Sprintf("%s is not reached: %s", c.name, program.Unreached)
 	case len(launch.Local) == 1:
 		ways = append(ways, launch.Local[0])

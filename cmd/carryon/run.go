@@ -134,6 +134,9 @@ func (c *runConfig) run(ctx context.Context, command []string, upstream bool) er
 	if err := s.start(ctx, hosts); err != nil {
 		return err
 	}
+	if program.Unreached != "" {
+		mode = "" // there is nothing to decide
+	}
 	for _, note := range append([]string{reach, mode}, launch.Notes...) {
 		c.say(note)
 	}

@@ -130,6 +130,7 @@ func anyHost(t *testing.T, file string) *tls.Config {
 func (c *company) connect(w http.ResponseWriter, r *http.Request, host string) {
 	_, password, _ := parseBasic(r.Header.Get("Proxy-Authorization"))
 	if r.Method != http.MethodConnect || password != "body" {
+		w.Header().Set("Proxy-Authenticate", `Basic realm="company"`)
 		w.WriteHeader(http.StatusProxyAuthRequired)
 		return
 	}
@@ -224,10 +225,16 @@ func TestRunTellsTheCommandToTypeNext(t *testing.T) {
 	assert.Equal(t, "Hello.\n", stdout)
 	assert.Contains(t, stderr, "carryon: 1 request, 0 continuations")
 
+	nanocoder := filepath.Join(t.TempDir(), "nanocoder")
+	require.NoError(t, os.WriteFile(nanocoder, []byte("#!/bin/sh\n"), 0o700)) //nolint:gosec // it is run
+	out, err := program(t, "run", "--", nanocoder).CombinedOutput()
+	require.NoError(t, err)
+	assert.Regexp(t, `^carryon: nanocoder is not reached: as of \S+ it makes its connections without a proxy\ncarryon: this run is one without carryon; instead: carryon proxy`, string(out))
+
 	_, stderr = c.inRun(t, nil, agentOf("https://bedrock-runtime.us-east-1.amazonaws.com/model/m/invoke")...)
 	assert.Contains(t, stderr, "its requests are signed, so nobody can add to them")
 	p := program(t, "run", "-model-host", "10.0.0.1", "--", "true")
-	out, err := p.CombinedOutput()
+	out, err = p.CombinedOutput()
 	assert.Equal(t, 2, codeOf(t, err))
 	assert.Contains(t, string(out), "-model-host must be a host such as llm.example.com: 10.0.0.1 is an address")
 }
@@ -257,6 +264,28 @@ func TestRunNamesWhatItLeavesBehind(t *testing.T) {
 	assert.NoDirExists(t, filepath.Dir(path))
 }
 
+// A helper that an agent starts for all its runs would keep the proxy of this one: it gets a port and a folder of its own,
+// and ends with the run.
+func TestRunEndsTheHelperThatItHasStarted(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux shows the environment of a process in a file")
+	}
+	agent := filepath.Join(t.TempDir(), "cline")
+	script := "#!/bin/sh\nCLINE_RUN_AS_HUB_DAEMON=1 sleep 300 &\necho $CLINE_HUB_PORT $CLINE_HUB_DISCOVERY_PATH $NODE_EXTRA_CA_CERTS\n"
+	require.NoError(t, os.WriteFile(agent, []byte(script), 0o700)) //nolint:gosec // it is run
+	p := program(t, "run", "--", agent, "hello")
+	var said bytes.Buffer
+	p.Stderr = &said
+	out, err := p.Output() // until the helper, which has the other end, has ended
+	require.NoError(t, err)
+	assert.NotContains(t, said.String(), "still running")
+	words := strings.Fields(string(out))
+	require.Len(t, words, 3)
+	assert.Regexp(t, `^\d+$`, words[0])
+	assert.Equal(t, filepath.Dir(words[2]), filepath.Dir(words[1]))
+}
+
 // An agent does not outlive carryon, whose port anybody could take.
 func TestAgentEndsWithCarryon(t *testing.T) {
 	t.Parallel()
@@ -272,28 +301,6 @@ func TestAgentEndsWithCarryon(t *testing.T) {
 	_, err = io.ReadAll(out) // until the agent, which has the other end, has ended
 	require.NoError(t, err)
 	require.Error(t, p.Wait())
-}
-
-// Children of the agent work as they do without carryon.
-func TestChildrenInARun(t *testing.T) {
-	t.Parallel()
-	c := inCompany(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Host) }))
-	for program, arguments := range map[string][]string{
-		"curl":    {"-sS", "https://files.example.com/", "https://api.openai.com/"},
-		"python3": {"-c", "import urllib.request as u\nfor h in ('files.example.com','api.openai.com'): print(u.urlopen('https://'+h+'/').read().decode(),end='')"},
-	} {
-		if _, err := exec.LookPath(program); err != nil {
-			continue
-		}
-		alone := exec.CommandContext(t.Context(), program, arguments...)
-		c.variables = append(c.variables, "CURL_CA_BUNDLE="+strings.TrimPrefix(c.variables[2], "SSL_CERT_FILE="))
-		alone.Env = append(os.Environ(), c.variables...)
-		want, err := alone.CombinedOutput()
-		require.NoError(t, err, string(want))
-		stdout, _ := c.inRun(t, nil, append([]string{"A=b", program}, arguments...)...)
-		assert.Equal(t, string(want), stdout, program)
-		assert.Equal(t, "files.example.comapi.openai.com", stdout)
-	}
 }
 
 // After the first minute, a run whose agent has asked no model says so.

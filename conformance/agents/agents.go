@@ -3,14 +3,17 @@ package main
 import "slices"
 
 // agent is an agent, and what its user has set up. Commands, variables and files may name places: {HOME} is the user's
-// home and where the agent works, {AGENTS} this folder, and {URL} the endpoint of a user with a key.
+// home and where the agent works, {AGENTS} this folder, {URL} an endpoint in plain HTTP,
+// and {ROOT} the same without /v1.
 type agent struct {
 	name, protocol string
 	pkg            string            // the npm package, or the Go module that the agent's folder requires
-	vendors        bool              // it runs as most people run it: with a login, a default model and the vendor's own endpoint
+	company        bool              // its user's network has a proxy with a password
+	unreached      bool              // carryon says that it does not reach it
+	plain          bool              // its user has an endpoint in plain HTTP, which the environment names
 	command        []string          // what its user types; nil if it only runs in a terminal
 	terminal       []string          // what its user types to talk to it in a terminal; nil if that is not tried
-	direct         []string          // the command without carryon; nil if it is the same
+	flags          []string          // of "carryon run"
 	list           bool              // it needs "carryon run -list" to keep a list
 	env            []string          // variables that the user has set
 	alone          []string          // more variables for the run without carryon
@@ -29,7 +32,7 @@ const (
 
 // allAgents returns all agents, those as most people run them first.
 func allAgents() []agent {
-	return slices.Concat(agentsWithLogin, agentsWithKey, frameworks, goAgents)
+	return slices.Concat(agentsWithLogin, agentsWithKey, agentsUnknown, frameworks, goAgents)
 }
 
 // runs returns the ways in which an agent runs: by itself, and in a terminal.
@@ -38,7 +41,7 @@ func (a agent) runs() (all []agent) {
 		all = append(all, a)
 	}
 	if a.terminal != nil {
-		a.command, a.direct, a.onScreen = a.terminal, nil, true
+		a.command, a.onScreen = a.terminal, true
 		all = append(all, a)
 	}
 	return all
@@ -49,8 +52,10 @@ func (a agent) kind() string {
 	switch {
 	case a.onScreen:
 		return "as its user runs it, in a terminal"
-	case a.vendors:
-		return "as its user runs it"
+	case a.company:
+		return "as its user runs it, behind a company's proxy"
+	case a.plain:
+		return "as its user runs it, with an endpoint in plain HTTP"
 	}
-	return "with `-upstream` and a key"
+	return "as its user runs it"
 }

@@ -52,8 +52,10 @@ func runOf(name, kind string) (agent, way string) {
 	switch {
 	case strings.Contains(kind, "in a terminal"):
 		way = strings.TrimPrefix(way+", in a terminal", ", ")
-	case strings.Contains(kind, "-upstream"):
-		way = strings.TrimSpace(cmp.Or(way, "a key") + " (`-upstream`)")
+	case strings.Contains(kind, "company"):
+		way = strings.TrimPrefix(way+", behind a company's proxy", ", ")
+	case strings.Contains(kind, "plain HTTP"):
+		way = cmp.Or(way, "a key") + " (plain HTTP)"
 	}
 	if way == "" {
 		way = "as its user runs it"

@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -33,6 +34,10 @@ func endpoints() []endpoint {
 		{host: "api.kilo.ai", path: "/api/gateway/chat/completions"},
 		{host: "coding.dashscope.aliyuncs.com", path: "/v1/chat/completions", login: planKey},
 		{host: "api.z.ai", path: "/api/anthropic/v1/messages", login: planKey},
+		{host: "api.moonshot.ai", path: "/v1/chat/completions", login: planKey},
+		{host: "api.groq.com", path: "/openai/v1/chat/completions", login: planKey},
+		{host: "api.x.ai", path: "/v1/chat/completions", login: planKey},
+		{host: "api.factory.ai", path: "/", body: `{}`},
 		{host: "llm.example.com", path: "/v1/", login: planKey},
 		{host: "generativelanguage.googleapis.com", path: "/v1beta/models/", login: geminiKey},
 		{host: "aiplatform.googleapis.com", path: "/v1beta1/publishers/google/models/", login: geminiKey},
@@ -53,6 +58,15 @@ func endpoints() []endpoint {
 		{host: "api.githubcopilot.com", path: "/models", login: githubToken, body: copilotModels},
 		{host: "api.githubcopilot.com", path: "/", login: githubToken},
 	}
+}
+
+// hosts returns the hosts that agents ask, those included from which they get nothing.
+func hosts() (all []string) {
+	for _, e := range endpoints() {
+		all = append(all, e.host)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // endpointFor returns the endpoint that a request is for, and the status with which it is answered.

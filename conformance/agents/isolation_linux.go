@@ -11,12 +11,12 @@ import (
 // cutOff makes a command run where there is no network but a loopback of its own, whatever the command does. It reports
 // whether the system knows such networks.
 func cutOff(c *exec.Cmd) bool {
-	c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
+	c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS}
 	if os.Geteuid() != 0 {
 		c.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
 		c.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
 		c.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
-		c.SysProcAttr.AmbientCaps = []uintptr{unix.CAP_NET_ADMIN}
+		c.SysProcAttr.AmbientCaps = []uintptr{unix.CAP_NET_ADMIN, unix.CAP_SYS_ADMIN, unix.CAP_NET_BIND_SERVICE}
 	}
 	return true
 }
@@ -34,6 +34,15 @@ func enableLoopback() error {
 	}
 	request.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
 	return unix.IoctlIfreq(socket, unix.SIOCSIFFLAGS, request)
+}
+
+// nameHosts gives every host of a file an address, for this process and those that it starts. It must be in file systems
+// of its own.
+func nameHosts(file string) error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return err
+	}
+	return unix.Mount(file, "/etc/hosts", "", unix.MS_BIND, "")
 }
 
 // group makes a command the first of a process group, which ends with it.

@@ -16,3 +16,6 @@ func enableLoopback() error { return errors.ErrUnsupported }
 func group(*exec.Cmd) {}
 
 func endGroup(int) error { return nil }
+
+// nameHosts reports that the system has no names for one process.
+func nameHosts(string) error { return errors.ErrUnsupported }

@@ -25,7 +25,10 @@ func listOf(r fakellm.Request) (list, bool) {
 		"write_todos": todos("todos", "activeForm"),
 		"task_write":  todos("tasks", "activeForm"),
 		"update_plan": func(done int) string { return strings.ReplaceAll(todos("plan", "")(done), `"content"`, `"step"`) },
-		"Checklist":   func(done int) string { return toJSON(map[string]any{"checklist": checklist(done)}) },
+		"TodoList": func(done int) string { // kimi-code's
+			return strings.NewReplacer(`"content"`, `"title"`, `"completed"`, `"done"`).Replace(todos("todos", "")(done))
+		},
+		"Checklist": func(done int) string { return toJSON(map[string]any{"checklist": checklist(done)}) },
 	}
 	if strings.Contains(r.Path, "enerateContent") {
 		wholes["write_todos"] = func(done int) string {
@@ -39,6 +42,8 @@ func listOf(r fakellm.Request) (list, bool) {
 		switch name {
 		case "todo":
 			return list{piItems}, true
+		case "create_todo_list":
+			return list{grokTodos}, true
 		case "TaskCreate":
 			return list{claudeTasks}, true
 		case "sql":
@@ -56,7 +61,7 @@ func whole(name string, arguments func(done int) string) func(fakellm.Request, i
 		listed := -1
 		for _, c := range callsOf(r) {
 			if c.Name == name {
-				listed = strings.Count(c.Arguments, "completed") + strings.Count(c.Arguments, "[x]")
+				listed = strings.Count(c.Arguments, "completed") + strings.Count(c.Arguments, "[x]") + strings.Count(c.Arguments, `"done"`)
 			}
 		}
 		if listed >= written {
@@ -122,6 +127,18 @@ func piItems(r fakellm.Request, written int) (name, arguments string) {
 		return "todo", toJSON(map[string]any{"action": "add", "text": "Write " + files[added]})
 	case toggled < written:
 		return "todo", toJSON(map[string]any{"action": "toggle", "id": toggled + 1})
+	}
+	return "", ""
+}
+
+// grokTodos is the list.next of grok-cli, which has a tool for the whole list and one for changes.
+func grokTodos(r fakellm.Request, written int) (name, arguments string) {
+	completed := count(r, "update_todo_list", "completed")
+	switch {
+	case count(r, "create_todo_list", "") == 0:
+		return "create_todo_list", strings.ReplaceAll(todos("todos", "id")(0), `"id"`, `"priority":"high","id"`)
+	case completed < written:
+		return "update_todo_list", toJSON(map[string]any{"updates": []any{map[string]any{"id": strconv.Itoa(completed + 1), "status": "completed"}}})
 	}
 	return "", ""
 }

@@ -45,6 +45,7 @@ func main() {
 	case enableLoopback() != nil:
 		os.Exit(codeNoLoopback)
 	default:
+		r.named = nameAll(*bin) == nil
 		err = r.runAll(*document)
 	}
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
@@ -91,6 +92,19 @@ func (r runner) buildAndRun(document string) error {
 	}
 	log.Print("This system cannot cut the network off: only their variables keep the agents from it.")
 	return r.runAll(document)
+}
+
+// nameAll gives the vendors' hosts the address of this machine, where the stand-in serves them.
+func nameAll(dir string) error {
+	lines := []string{"127.0.0.1 localhost", "::1 localhost"}
+	for _, host := range hosts() {
+		lines = append(lines, "127.0.0.1 "+host)
+	}
+	file := filepath.Join(dir, "hosts")
+	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil { //nolint:gosec // all read it
+		return err
+	}
+	return nameHosts(file)
 }
 
 // runAll runs the agents, and writes the table into the document if one is named.
@@ -153,6 +167,9 @@ func (r runner) row(ctx context.Context, w io.Writer, a agent, version string) (
 	}
 	_, err = fmt.Fprintf(w, "| %s %s | %s | %s | %d | %d | %d | %d | %s |\n",
 		a.name, version, a.kind(), a.protocol, alone.files, with.files, with.added, with.prompts, with.says)
+	if a.unreached {
+		return with.files != alone.files || !strings.Contains(with.says, "never used carryon"), err
+	}
 	return with.files != len(files) || with.prompts > 0 || len(lost) > 0, err
 }
 

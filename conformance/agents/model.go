@@ -135,11 +135,14 @@ func (m *model) writerOf(names []string) (writer, bool) {
 		}
 	}
 	shapes := map[string]func(string) string{
-		"write":      with("filePath", "content"), // opencode
-		"write_file": with("file_path", "content"),
-		"save_file":  with("file_path", "content"),
-		"create":     with("path", "file_text"), // Copilot CLI
-		"Write":      with("file_path", "content"),
+		"write":       with("filePath", "content"), // opencode
+		"write_file":  with("file_path", "content"),
+		"save_file":   with("file_path", "content"),
+		"create":      with("path", "file_text"),    // Copilot CLI
+		"create_file": with("path", "content"),      // grok-cli
+		"editor":      with("path", "new_text"),     // cline
+		"Create":      with("file_path", "content"), // droid
+		"Write":       with("file_path", "content"),
 
 		"apply_patch": func(file string) string { // opencode, for OpenAI's models
 			return toJSON(map[string]any{"patchText": m.patch(file)})
@@ -154,10 +157,14 @@ func (m *model) writerOf(names []string) (writer, bool) {
 	switch { // two agents have a tool of the same name
 	case slices.Contains(names, "Checklist"): // continue
 		shapes["Write"] = with("filepath", "content")
+	case slices.Contains(names, "write_tasks"): // nanocoder
+		shapes["write_file"] = with("path", "content")
+	case slices.Contains(names, "TodoList"): // kimi-code
+		shapes["Write"] = with("path", "content")
 	case slices.Contains(names, "todo"): // pi
 		shapes["write"] = with("path", "content")
 	}
-	for _, name := range []string{"save_file", "write", "write_file", "create", "Write", "exec_command", "shell", "shell_command", "apply_patch"} {
+	for _, name := range []string{"save_file", "write", "write_file", "create", "create_file", "editor", "Create", "Write", "exec_command", "shell", "shell_command", "apply_patch"} {
 		if arguments, ok := shapes[name]; ok && slices.Contains(names, name) {
 			return writer{name, arguments}, true
 		}

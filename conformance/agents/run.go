@@ -28,6 +28,7 @@ type runner struct {
 	agents string         // this folder
 	bin    string         // the folder of the built programs
 	only   *regexp.Regexp // matches the names and kinds of the agents to run
+	named  bool           // the vendors' hosts have addresses here; else only a proxy reaches them
 	log    io.Writer      // gets the agents' output; nil to drop it
 	record string         // the file that gets what a terminal was sent; "" for none
 }
@@ -43,7 +44,7 @@ type result struct {
 
 // run has an agent work in its own folder, under carryon or without it.
 func (r runner) run(ctx context.Context, a agent, under bool) (result, error) {
-	w, err := newWorkplace(a, r.agents, r.log)
+	w, err := newWorkplace(a, r)
 	if err != nil {
 		return result{}, err
 	}
@@ -69,7 +70,7 @@ type ending struct {
 
 // ends has an agent run as [runner.run] does, and returns how it ends.
 func (r runner) ends(ctx context.Context, a agent, under bool) (ending, error) {
-	w, err := newWorkplace(a, r.agents, r.log)
+	w, err := newWorkplace(a, r)
 	if err != nil {
 		return ending{}, err
 	}
@@ -82,15 +83,11 @@ func (r runner) ends(ctx context.Context, a agent, under bool) (ending, error) {
 
 // start runs an agent to its end, and returns what it printed and its exit code.
 func (r runner) start(ctx context.Context, a agent, under bool, w *workplace) (string, int) {
-	url := ""
-	if !a.vendors {
-		url = w.server.URL()
-	}
 	w.model.ended.Store(false)
-	c := exec.CommandContext(ctx, "env", w.filled(command(filepath.Join(r.bin, "carryon"), a, url, under))...) // env finds the program in the PATH that it gets
+	c := exec.CommandContext(ctx, "env", w.filled(command(filepath.Join(r.bin, "carryon"), a, under))...) // env finds the program in the PATH that it gets
 	c.WaitDelay = 5 * time.Second
 	c.Dir = w.dir
-	c.Env = w.filled(append(r.environment(a, w.dir, url, under), w.cutOff()...))
+	c.Env = w.filled(append(r.environment(a, w.dir, under), w.network()...))
 	var out []byte
 	var err error
 	if a.onScreen {
@@ -117,17 +114,11 @@ func (r runner) start(ctx context.Context, a agent, under bool, w *workplace) (s
 }
 
 // command returns the program to run, and its arguments.
-func command(carryon string, a agent, url string, under bool) []string {
-	switch {
-	case !under && a.direct != nil:
-		return a.direct
-	case !under:
+func command(carryon string, a agent, under bool) []string {
+	if !under {
 		return a.command
 	}
-	command := []string{carryon, "run"}
-	if url != "" {
-		command = append(command, "-upstream", url)
-	}
+	command := append([]string{carryon, "run"}, a.flags...)
 	if a.list {
 		command = append(command, "-list")
 	}
@@ -135,7 +126,7 @@ func command(carryon string, a agent, url string, under bool) []string {
 }
 
 // environment returns the environment of a user who has never run an agent.
-func (r runner) environment(a agent, home, url string, under bool) []string {
+func (r runner) environment(a agent, home string, under bool) []string {
 	modules := filepath.Join(r.agents, "node_modules")
 	path := []string{r.bin, filepath.Join(modules, ".bin"), os.Getenv("PATH")}
 	env := append([]string{
@@ -147,14 +138,8 @@ func (r runner) environment(a agent, home, url string, under bool) []string {
 	} else {
 		env = append(env, "TERM=dumb", "CI=1")
 	}
-	if !a.vendors {
-		env = append(env, "OPENAI_API_KEY=sk-none", "ANTHROPIC_API_KEY=sk-ant-none", "OPENAI_MODEL=some-model")
-	}
-	switch {
-	case under:
+	if under {
 		return env
-	case !a.vendors:
-		env = append(env, "OPENAI_BASE_URL="+url, "ANTHROPIC_BASE_URL="+strings.TrimSuffix(url, "/v1"))
 	}
 	return append(env, a.alone...)
 }

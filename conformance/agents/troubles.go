@@ -64,11 +64,6 @@ var troubles = []trouble{ //nolint:gochecknoglobals // a table
 		name: "gemini-cli, no login", pkg: "@google/gemini-cli",
 		command: []string{"gemini", "--skip-trust", "--yolo", "-p", task},
 	}},
-	{says: `index\.html is in place\.`, agent: agent{
-		name: "gemini-cli, key alone", pkg: "@google/gemini-cli",
-		command: []string{"gemini", "--skip-trust", "--yolo", "-p", task},
-		env:     []string{"GEMINI_API_KEY=" + geminiKey},
-	}},
 	{says: `Cannot read operator sandbox policy`, agent: agent{
 		name: "qwen-code, half-written settings", pkg: "@qwen-code/qwen-code", list: true,
 		command: []string{"qwen", "-p", task, "--yolo"},
@@ -104,13 +99,13 @@ var troubles = []trouble{ //nolint:gochecknoglobals // a table
 		command: []string{"copilot", "-p", task, "--allow-all-tools"},
 	}},
 	{says: `index\.html is in place\.`, agent: agent{
-		name: "pi, half-written models", pkg: "@mariozechner/pi-coding-agent",
+		name: "pi, half-written models", pkg: "@earendil-works/pi-coding-agent",
 		command: []string{"pi", "--provider", "anthropic", "-p", task},
 		env:     []string{"ANTHROPIC_API_KEY=" + anthropicKey},
 		home:    map[string]string{".pi/agent/models.json": `{"env": {`},
 	}},
 	{says: `401 \{`, agent: agent{
-		name: "pi, refused key", pkg: "@mariozechner/pi-coding-agent",
+		name: "pi, refused key", pkg: "@earendil-works/pi-coding-agent",
 		command: []string{"pi", "--provider", "anthropic", "-p", task},
 		env:     []string{"ANTHROPIC_API_KEY=sk-ant-wrong"},
 	}},
@@ -130,7 +125,6 @@ func (r runner) troubleTable(ctx context.Context, w io.Writer) (changed bool, er
 		if version == "" || !r.only.MatchString("trouble "+t.name) {
 			continue
 		}
-		t.vendors = true
 		alone, err := r.ends(ctx, t.agent, false)
 		if err != nil {
 			return false, err

@@ -11,6 +11,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/base64"
 	"encoding/pem"
 	"io"
 	"log"
@@ -25,18 +26,24 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// vendors stands in for the servers that agents call by default. It is the proxy of a network that is cut off: it answers
-// for every host itself, with certificates of its own authority, and lets nothing out.
+// vendors stands in for the servers that agents call by default: at their own addresses, in a network that is cut off, or
+// as the proxy of a company. It answers for every host itself, with certificates of its own authority, and lets nothing
+// out.
 type vendors struct {
 	model    http.Handler // answers the calls of a model
-	listener net.Listener
+	listener net.Listener // of the proxy
 	server   *http.Server
+	direct   *http.Server // at the addresses of the hosts; nil for the proxy alone
 	authority
 	log io.Writer // gets a line for each request; nil to drop it
 }
 
-// startVendors starts the stand-in, whose authority's certificate is written to a file.
-func startVendors(model http.Handler, certificate string, w io.Writer) (*vendors, error) {
+// companyUser are the name and password of the proxy.
+const companyUser = "some:body"
+
+// startVendors starts the stand-in, whose authority's certificate is written to a file. It serves the hosts themselves if
+// they are named.
+func startVendors(model http.Handler, certificate string, named bool, w io.Writer) (*vendors, error) {
 	v := &vendors{model: model, log: w}
 	var err error
 	v.authority, err = newAuthority()
@@ -52,17 +59,39 @@ func startVendors(model http.Handler, certificate string, w io.Writer) (*vendors
 	}
 	v.server = &http.Server{Handler: http.HandlerFunc(v.serve), ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}
 	go v.server.Serve(v.listener) //nolint:errcheck // Close ends it
+	if !named {
+		return v, nil
+	}
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:443")
+	if err != nil {
+		return v, err
+	}
+	v.direct = &http.Server{
+		Handler: http.HandlerFunc(v.answer), ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0),
+		TLSConfig: &tls.Config{GetCertificate: v.leaf, MinVersion: tls.VersionTLS12},
+	}
+	go v.direct.ServeTLS(listener, "", "") //nolint:errcheck // Close ends it
 	return v, nil
 }
 
 // URL returns the address for the variable HTTPS_PROXY.
-func (v *vendors) URL() string { return "http://" + v.listener.Addr().String() }
+func (v *vendors) URL() string { return "http://" + companyUser + "@" + v.listener.Addr().String() }
 
 // Close ends the stand-in.
-func (v *vendors) Close() { _ = v.server.Close() }
+func (v *vendors) Close() {
+	_ = v.server.Close()
+	if v.direct != nil {
+		_ = v.direct.Close()
+	}
+}
 
 // serve answers a request to the proxy.
 func (v *vendors) serve(w http.ResponseWriter, r *http.Request) {
+	if given := r.Header.Get("Proxy-Authorization"); given != "Basic "+base64.StdEncoding.EncodeToString([]byte(companyUser)) {
+		w.Header().Set("Proxy-Authenticate", `Basic realm="company"`)
+		w.WriteHeader(http.StatusProxyAuthRequired)
+		return
+	}
 	if r.Method != http.MethodConnect {
 		v.answer(w, r)
 		return

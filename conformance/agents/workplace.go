@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -22,7 +21,7 @@ type workplace struct {
 }
 
 // newWorkplace makes a workplace with the agent's files. The caller must close it.
-func newWorkplace(a agent, agents string, log io.Writer) (*workplace, error) {
+func newWorkplace(a agent, r runner) (*workplace, error) {
 	dir, err := os.MkdirTemp("", "carryon-agents-")
 	if err != nil {
 		return nil, err
@@ -33,8 +32,8 @@ func newWorkplace(a agent, agents string, log io.Writer) (*workplace, error) {
 		turns[i] = fakellm.Func(m.respond)
 	}
 	w := &workplace{dir: dir, model: m, server: fakellm.Start(turns...)}
-	w.fill = strings.NewReplacer("{AGENTS}", agents, "{HOME}", dir, "{URL}", w.server.URL())
-	w.vendors, err = startVendors(w.server.Handler(), w.certificate(), log)
+	w.fill = strings.NewReplacer("{AGENTS}", r.agents, "{HOME}", dir, "{URL}", w.server.URL(), "{ROOT}", strings.TrimSuffix(w.server.URL(), "/v1"))
+	w.vendors, err = startVendors(w.server.Handler(), w.certificate(), r.named && !a.company, r.log)
 	for name, content := range a.home {
 		path := filepath.Join(dir, name)
 		err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(w.fill.Replace(content)), 0o600))
@@ -77,14 +76,16 @@ func (w *workplace) reset() error {
 
 func (w *workplace) certificate() string { return filepath.Join(w.dir, "ca.pem") }
 
-// cutOff returns the variables that send an agent, and carryon, to the stand-in for all hosts but this one.
-func (w *workplace) cutOff() []string {
-	proxy, certificate := w.vendors.URL(), w.certificate()
-	return []string{
-		"HTTP_PROXY=" + proxy, "HTTPS_PROXY=" + proxy, "http_proxy=" + proxy, "https_proxy=" + proxy,
-		"NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost", "NODE_USE_ENV_PROXY=1",
-		"SSL_CERT_FILE=" + certificate, "NODE_EXTRA_CA_CERTS=" + certificate, "CODEX_CA_CERTIFICATE=" + certificate,
+// network returns the variables of a user for whom the stand-in is the network: its authority, as a company would name it,
+// and where hosts have no addresses its proxy.
+func (w *workplace) network() []string {
+	certificate := w.certificate()
+	variables := []string{"SSL_CERT_FILE=" + certificate, "NODE_EXTRA_CA_CERTS=" + certificate, "CODEX_CA_CERTIFICATE=" + certificate, "REQUESTS_CA_BUNDLE=" + certificate, "CURL_CA_BUNDLE=" + certificate}
+	if w.vendors.direct != nil {
+		return variables
 	}
+	proxy := w.vendors.URL()
+	return append(variables, "HTTPS_PROXY="+proxy, "https_proxy="+proxy, "NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost", "NODE_USE_ENV_PROXY=1")
 }
 
 // endLeftovers ends the programs that an agent has installed in its home and left running, where the system can name

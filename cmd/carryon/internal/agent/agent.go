@@ -45,7 +45,7 @@ type list struct {
 type helper struct {
 	port   string // the variable of its port
 	folder string // the variable of the file in which it says where it is
-	word   string // in its command
+	mark   string // a variable that it has, and no other process of the agent
 }
 
 // Known reports whether the agent is known to obey the variables of a tunnel. Any other

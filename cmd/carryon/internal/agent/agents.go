@@ -76,20 +76,21 @@ var agents = []Agent{ //nolint:gochecknoglobals // a table
 	},
 	{
 		Name: "kimi", packages: []string{"@moonshot-ai/kimi-code"}, // 2.1.0
-		modes: modes{oneShot: []string{"-p", "--prompt", "--print"}, unattended: []string{"-y", "--yolo"}},
+		modes: modes{oneShot: []string{"-p", "--prompt"}, unattended: []string{"--auto"}},
 	},
 	{
 		Name: "cline", packages: []string{"cline"}, // 3.0.65
-		modes:  modes{oneShot: []string{"-p", "--prompt"}, unattended: []string{"-y", "--yolo"}},
-		helper: &helper{port: "CLINE_HUB_PORT", folder: "CLINE_HUB_DISCOVERY_PATH", word: "hub"},
+		modes:  modes{oneShot: []string{"--json"}, unattended: []string{"--auto-approve=true"}},
+		helper: &helper{port: "CLINE_HUB_PORT", folder: "CLINE_HUB_DISCOVERY_PATH", mark: "CLINE_RUN_AS_HUB_DAEMON"},
 	},
 	{
 		Name: "droid", packages: []string{"droid"}, // 0.215.0
-		modes: modes{oneShot: []string{"exec"}, unattended: []string{"--skip-permissions-unsafe"}},
+		modes: modes{oneShot: []string{"exec"}, unattended: []string{"--skip-permissions-unsafe", "--auto=high"}},
 	},
 	{
 		Name: "nanocoder", packages: []string{"@nanocollective/nanocoder"},
-		Unreached: "nanocoder (1.30.0) makes its connections without a proxy",
+		modes:     modes{oneShot: []string{"run"}, unattended: []string{"--mode=yolo"}},
+		Unreached: "as of 1.30.0 it makes its connections without a proxy",
 		Instead:   "carryon proxy -upstream URL, with its address as baseUrl in agents.config.json",
 	},
 	foreign("amp", "@sourcegraph/amp"), foreign("cursor-agent", ""), foreign("auggie", "@augmentcode/auggie"), foreign("qodercli", "@qoder-ai/qodercli"),
@@ -98,7 +99,7 @@ var agents = []Agent{ //nolint:gochecknoglobals // a table
 // foreign is an agent whose models its own servers ask, in a protocol of their own.
 func foreign(name, pkg string) Agent {
 	return Agent{
-		Name: name, packages: []string{pkg}, Unreached: name + " speaks a protocol of its own with its vendor's servers",
+		Name: name, packages: []string{pkg}, Unreached: "its vendor's servers and protocol are its own",
 		Instead: "another agent",
 	}
 }

@@ -1,10 +1,10 @@
 package agent
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -24,14 +24,22 @@ func marked(run string) (found []process) {
 		if err != nil || id == os.Getpid() {
 			continue
 		}
-		environment, err := os.ReadFile(filepath.Join(folder, "environ")) // of this user's processes alone
-		if err != nil || !bytes.Contains(append([]byte{0}, environment...), []byte("\x00"+Mark+"="+run+"\x00")) {
+		environment := textsOf(filepath.Join(folder, "environ")) // of this user's processes alone
+		if !slices.Contains(environment, Mark+"="+run) {
 			continue
 		}
-		command, err := os.ReadFile(filepath.Join(folder, "cmdline"))
-		if words := strings.FieldsFunc(string(command), func(r rune) bool { return r == 0 }); err == nil && len(words) > 0 {
-			found = append(found, process{id, words})
+		if command := textsOf(filepath.Join(folder, "cmdline")); len(command) > 0 { // else it has ended
+			found = append(found, process{id, command, environment})
 		}
 	}
 	return found
+}
+
+// textsOf returns the texts in a file, each of which ends with a zero byte.
+func textsOf(path string) []string {
+	all, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	return strings.FieldsFunc(string(all), func(r rune) bool { return r == 0 })
 }

@@ -78,6 +78,7 @@ var Variables = []Variable{ //nolint:gochecknoglobals // a table
 	{"CODEX_OSS_BASE_URL", ""},
 	{"COPILOT_API_URL", ""},
 	{"COPILOT_PROVIDER_BASE_URL", ""},
+	{"KIMI_CODE_BASE_URL", ""},
 	{"KIMI_MODEL_BASE_URL", ""},
 	{"KIMI_BASE_URL", ""},
 	{"DEEPSEEK_BASE_URL", ""},
