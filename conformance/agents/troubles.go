@@ -100,13 +100,13 @@ var troubles = []trouble{ //nolint:gochecknoglobals // a table
 	}},
 	{says: `index\.html is in place\.`, agent: agent{
 		name: "pi, half-written models", pkg: "@earendil-works/pi-coding-agent",
-		command: []string{"pi", "--provider", "anthropic", "-p", task},
+		command: []string{"pi", "-p", task},
 		env:     []string{"ANTHROPIC_API_KEY=" + anthropicKey},
 		home:    map[string]string{".pi/agent/models.json": `{"env": {`},
 	}},
 	{says: `401 \{`, agent: agent{
 		name: "pi, refused key", pkg: "@earendil-works/pi-coding-agent",
-		command: []string{"pi", "--provider", "anthropic", "-p", task},
+		command: []string{"pi", "-p", task},
 		env:     []string{"ANTHROPIC_API_KEY=sk-ant-wrong"},
 	}},
 	{says: `Response returned an error code`, agent: agent{

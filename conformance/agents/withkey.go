@@ -27,13 +27,6 @@ var agentsWithKey = []agent{ //nolint:gochecknoglobals // a table
 		home:    map[string]string{"list/config.toml": codexList},
 	},
 	{
-		name: "qwen-code, a key", pkg: "@qwen-code/qwen-code", protocol: chat, list: true,
-		command: []string{"qwen", "-p", task, "--yolo", "--auth-type", "openai"},
-		env:     []string{"OPENAI_API_KEY=" + openAIKey, "OPENAI_MODEL=some-model"},
-		alone:   []string{"QWEN_CODE_SYSTEM_SETTINGS_PATH={HOME}/list.json"},
-		home:    map[string]string{"list.json": qwenList},
-	},
-	{
 		name: "gemini-cli, Gemini 2", pkg: "@google/gemini-cli", protocol: gemini,
 		command: []string{"gemini", "--skip-trust", "--yolo", "-m", "gemini-2.5-pro", "-p", task},
 		env:     []string{"GEMINI_API_KEY=" + geminiKey},
@@ -57,14 +50,9 @@ var agentsWithKey = []agent{ //nolint:gochecknoglobals // a table
 			"  - {name: m, provider: openai, model: some-model, apiKey: " + openAIKey + ", capabilities: [tool_use]}\n"},
 	},
 	{
-		name: "pi, its todo extension", pkg: "@earendil-works/pi-coding-agent", protocol: responses,
-		command: []string{"pi", "-e", piTodo, "--provider", "openai", "--model", "gpt-5", "-p", task},
+		name: "pi, API key", pkg: "@earendil-works/pi-coding-agent", protocol: responses, company: true,
+		command: []string{"pi", "-e", piTodo, "--model", "openai/gpt-5", "-p", task},
 		env:     []string{"OPENAI_API_KEY=" + openAIKey},
-	},
-	{
-		name: "pi, API key", pkg: "@earendil-works/pi-coding-agent", protocol: messages, company: true,
-		command: []string{"pi", "-e", piTodo, "--provider", "anthropic", "-p", task},
-		env:     []string{"ANTHROPIC_API_KEY=" + anthropicKey},
 	},
 	{
 		name: "Copilot CLI, own key", pkg: "@github/copilot", protocol: chat, plain: true,

@@ -125,10 +125,10 @@ var agentsWithLogin = []agent{ //nolint:gochecknoglobals // a table
 		home:     map[string]string{".qwen/settings.json": qwenSettings, "list.json": qwenList},
 	},
 	{
-		name: "pi, API key", pkg: "@earendil-works/pi-coding-agent", protocol: messages,
-		command:  []string{"pi", "-e", piTodo, "--provider", "anthropic", "-p", task},
-		terminal: []string{"pi", "-e", piTodo, "--provider", "anthropic", task},
-		env:      []string{"ANTHROPIC_API_KEY=" + anthropicKey},
+		name: "pi, API key", pkg: "@earendil-works/pi-coding-agent", protocol: responses,
+		command:  []string{"pi", "-e", piTodo, "--model", "openai/gpt-5", "-p", task},
+		terminal: []string{"pi", "-e", piTodo, "--model", "openai/gpt-5", task},
+		env:      []string{"OPENAI_API_KEY=" + openAIKey},
 	},
 	{
 		name: "kilo, its free model", pkg: "@kilocode/cli", protocol: chat,
