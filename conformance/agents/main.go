@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -104,7 +105,14 @@ func nameAll(dir string) error {
 	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil { //nolint:gosec // all read it
 		return err
 	}
-	return nameHosts(file)
+	if err := nameHosts(file); err != nil {
+		return err
+	}
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", vendorAddress)
+	if err != nil {
+		return err // the system keeps this port for others
+	}
+	return listener.Close()
 }
 
 // runAll runs the agents, and writes the table into the document if one is named.

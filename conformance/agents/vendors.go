@@ -38,6 +38,9 @@ type vendors struct {
 	log io.Writer // gets a line for each request; nil to drop it
 }
 
+// vendorAddress is where the hosts are, for those who know their names.
+const vendorAddress = "127.0.0.1:443"
+
 // companyUser are the name and password of the proxy.
 const companyUser = "some:body"
 
@@ -62,7 +65,7 @@ func startVendors(model http.Handler, certificate string, named bool, w io.Write
 	if !named {
 		return v, nil
 	}
-	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:443")
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", vendorAddress)
 	if err != nil {
 		return v, err
 	}
