@@ -92,6 +92,7 @@ func (t *Tunnel) answer(client net.Conn, early []byte, name string, port int, co
 		_ = client.Close()
 		return
 	}
+	contact.distrusted() // until it sends a request: Node's clients judge a certificate after the handshake
 	origin := &url.URL{Scheme: "https", Host: name}
 	if port != secure {
 		origin.Host = join(name, port)

@@ -54,7 +54,8 @@ func (c *contacts) of(name string, port int) *contact {
 	return found
 }
 
-// distrusted records that a client has not accepted the certificate for a host.
+// distrusted records that a client may not have accepted the certificate for a host. Any
+// request to the host proves the contrary.
 func (c *contact) distrusted() { c.refused.Store(true) }
 
 // unread records that a client's connection to a host of models was not answered.
