@@ -324,16 +324,13 @@ func (m member) named(word string, isStatus bool) member {
 	isShare, isProgress := m.kind == shareMember, word == "progress" || word == "completion"
 	m.kind = noMember
 	switch {
-	case isStatus && !isShare && !m.dated:
-		if word == "" || known || isProgress {
-			m.kind = statusMember
-		}
-	case isShare && !isStatus && !m.dated:
-		if word == "" && m.percent || isProgress || status == Completed {
-			m.kind = shareMember
-		}
 	case !isStatus && !isShare:
 		m.alone(word, status)
+	case isStatus == isShare || m.dated:
+	case isStatus && (word == "" || known || isProgress):
+		m.kind = statusMember
+	case isShare && (word == "" && m.percent || isProgress || status == Completed):
+		m.kind = shareMember
 	}
 	return m
 }

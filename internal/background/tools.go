@@ -44,11 +44,15 @@ func launches(tool string, l *agents.Launch) bool {
 }
 
 // What stands in the names of tools, in lower case and without "_" and "-".
-var ( //nolint:gochecknoglobals // constants
-	launching = []string{"agent", "spawn", "delegat", "background", "dispatch", "workflow", "teammate", "subtask", "worker", "job", "launch", "async"}
-	starting  = []string{"run", "start", "begin", "new"}
-	running   = []string{"bash", "shell", "command", "exec", "terminal", "process", "background", "monitor", "schedule"}
-	reading   = []string{
+var (
+	launching = []string{ //nolint:gochecknoglobals // constant
+		"agent", "spawn", "delegat", "background", "dispatch", "workflow", "teammate", "subtask", "worker", "job", "launch", "async",
+	}
+	starting = []string{"run", "start", "begin", "new"} //nolint:gochecknoglobals // constant
+	running  = []string{                                //nolint:gochecknoglobals // constant
+		"bash", "shell", "command", "exec", "terminal", "process", "background", "monitor", "schedule",
+	}
+	reading = []string{ //nolint:gochecknoglobals // constant
 		"read", "get", "list", "fetch", "view", "show", "search", "find", "output", "result", "status", "wait", "check", "stop", "kill", "cancel", "log",
 	}
 )

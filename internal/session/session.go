@@ -137,15 +137,25 @@ func Release(s continuation.State, token uint64, e Ended) continuation.State {
 	s.Repeats = repeatsAfter(s.Repeats, e)
 	s.Unjudged = e.Answered && !e.Asked // only a list tells what a continuation was worth
 	s.Asked = s.Asked && !e.Called && !e.Unshown
-	repeats := e.Calls != 0 && slices.Contains(s.Calls[:], e.Calls)
-	if e.Calls != 0 && !repeats {
-		copy(s.Calls[1:], s.Calls[:])
-		s.Calls[0] = e.Calls
-	}
-	if (e.Called && !repeats || e.Unshown) && s.Attempts > 0 {
+	made := addCalls(&s, e.Calls)
+	if (e.Called && made || e.Unshown) && s.Attempts > 0 {
 		s.Attempts--
 	}
 	return s
+}
+
+// addCalls adds the calls of a continuation to those of the user turn, and reports whether
+// no earlier one has made the same.
+func addCalls(s *continuation.State, calls uint64) bool {
+	switch {
+	case calls == 0: // they are not known
+		return true
+	case slices.Contains(s.Calls[:], calls):
+		return false
+	}
+	copy(s.Calls[1:], s.Calls[:])
+	s.Calls[0] = calls
+	return true
 }
 
 // repeatsAfter returns how many continuations in a row have repeated an answer. One that

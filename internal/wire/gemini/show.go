@@ -62,7 +62,6 @@ type shownTurn struct {
 	hiding    bool // the open call is left out
 	dropped   bool // a todo_pause was left out
 	called    bool // another call was shown
-	runs      bool // code was shown that the provider runs, and not its result
 	counted   adapter.UsageShown
 	choice    choice
 	signature []byte // of a todo_pause that was left out, for the next call
@@ -113,6 +112,15 @@ func (s *show) appendWhole(dst []sse.Event, e *sse.Event, edit *adapter.Edit) []
 	}
 	w := partWriter{show: s, edit: edit}
 	w.write(c)
+	dst = s.appendGroups(dst, c, &w)
+	if c.finish != nil && w.called {
+		return dst
+	}
+	return s.flush(dst)
+}
+
+// appendGroups shows the parts of a chunk, and holds the last of its groups.
+func (s *show) appendGroups(dst []sse.Event, c *chunk, w *partWriter) []sse.Event {
 	if len(w.parts) == 0 && len(w.groups) == 0 && !c.extras {
 		return dst
 	}
@@ -120,13 +128,10 @@ func (s *show) appendWhole(dst []sse.Event, e *sse.Event, edit *adapter.Edit) []
 		dst = s.flush(dst)
 		s.held = &shownChunk{source: c, parts: group, extras: true}
 		if s.later && c.usage != nil {
-			s.held.usage, s.turn.counted = s.shown(edit.Totals), edit.Totals
+			s.held.usage, s.turn.counted = s.shown(w.edit.Totals), w.edit.Totals
 		}
 	}
-	if c.finish != nil && w.called {
-		return dst
-	}
-	return s.flush(dst)
+	return dst
 }
 
 // appendSynthetic shows a text that has no chunk, or the finish of the answer. A text
