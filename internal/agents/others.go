@@ -7,6 +7,10 @@ var copilotCLI = Agent{ //nolint:gochecknoglobals // facts
 	Tools:    []Tool{{"sql", RunsSQL, copilotCLISeen}, {"update_todo", WritesList, ""}},
 	Headers:  []Fact{{"X-Client-Session-Id", copilotCLISeen}, {"X-Agent-Task-Id", copilotCLISeen}},
 	Elements: []Element{{"system_notification", Reports, "1.0.95", ""}, {"current_datetime", Precedes, copilotCLISeen, ""}},
+	Summaries: []Fact{
+		{"Some of the conversation history has been summarized to free up context.", "0.0.400"},
+		{"The conversation history has been summarized to free up context.", "0.0.400"},
+	},
 	Launches: []Launch{
 		{Tools: "task", Begins: "agent started in background with agent_id:", Promise: "be notified|end your response", IDs: "agent_id:", Seen: "1.0.95"},
 		{Tools: "bash|powershell", Begins: "<command with shellid:", Promise: "automatically notified when", IDs: "shellid:", Command: true, Seen: "1.0.95"},
@@ -18,8 +22,15 @@ var copilotCLI = Agent{ //nolint:gochecknoglobals // facts
 const qwenCodeSeen = "0.24.4"
 
 var qwenCode = Agent{ //nolint:gochecknoglobals // facts
-	Name:  "qwen-code",
-	Tools: []Tool{{"todo_write", WritesList, qwenCodeSeen}, {"tool_call", CallsTool, qwenCodeSeen}},
+	Name:     "qwen-code",
+	Tools:    []Tool{{"todo_write", WritesList, qwenCodeSeen}, {"tool_call", CallsTool, qwenCodeSeen}},
+	Elements: []Element{{"plan-mode-active", Holds, qwenCodeSeen, ""}, {"background-tasks", Holds, qwenCodeSeen, ""}}, // behind a summary
+	Summaries: []Fact{ // the summary itself is a <state_snapshot>
+		{"[Summary unavailable]", qwenCodeSeen},
+		{"The following files were recently accessed before context was compacted.", qwenCodeSeen},
+		{"Recently accessed file (full current content embedded):", qwenCodeSeen},
+		{"Recent visual snapshots preserved from before context was compacted", qwenCodeSeen},
+	},
 	Launches: []Launch{
 		{Tools: "agent|task", Begins: "agent launched successfully", Promise: "<task-notification>", IDs: "task_id:|agentid:", Seen: ""},
 		{Tools: "agent|task", Begins: "background agent launched successfully", IDs: "task_id:|agentid:", Seen: qwenCodeSeen},
@@ -78,6 +89,7 @@ var others = []Agent{ //nolint:gochecknoglobals // facts
 	{Name: "LangChain, deepagents, Eino", Tools: []Tool{{"write_todos", WritesList, "deepagents 1.14.1"}}},
 	{Name: "Roo Code, grok-cli", Tools: []Tool{{"update_todo_list", WritesList, ""}, {"create_todo_list", WritesList, ""}}},
 	{Name: "Copilot in VS Code", Tools: []Tool{{"manage_todo_list", WritesList, ""}}},
+	{Name: "cline", Summaries: []Fact{{"[TASK RESUMPTION]", "3.0.65"}}}, // its "Context summary:" is what people write, too
 	{Name: "Kimi Code", Summaries: []Fact{{"The conversation so far has been compacted to free up context.", "on 28 November 2026"}}},
 	{Name: "Kimi CLI", Tools: []Tool{{"SetTodoList", WritesList, ""}}},
 	{Name: "nanocoder", Tools: []Tool{{"write_tasks", WritesList, ""}}},
