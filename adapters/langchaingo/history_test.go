@@ -184,6 +184,7 @@ func TestWithoutASessionALoopHasOneBudget(t *testing.T) {
 	for range 2 {
 		_, err := s.model.GenerateContent(t.Context(), messages, withTools("search"))
 		require.NoError(t, err)
+		messages = append(messages, ai(toolCall("call-18", "search", "{}")), toolResult("call-18", "", "found"))
 	}
 	assert.Len(t, s.requests(), 3)
 }

@@ -149,7 +149,7 @@ func TestFinderCalls(t *testing.T) {
 		{text: "`{\"name\":\"todo_pause\",\"arguments\":{\"reason\":\"no key\"}}`", reason: "no key"},
 		{text: `{"name":"todo_pause"}`},
 		{text: `{"name":"todo_pause","arguments":{}}`},
-		{text: `{"name":"todo_pause","arguments":"no key"}`},
+		{text: `{"name":"todo_pause","arguments":"no key"}`, reason: "no key"},
 
 		// Backticks of the call, and of the text around.
 		{text: "`todo_pause('no key')`", reason: "no key"},
