@@ -417,8 +417,9 @@ func TestResponsesTodosFromScripts(t *testing.T) {
 		"running":             {declares, scriptItems(t, script, "Script running with cell ID 7"), 1, continuation.ReasonListUnreadable},
 		"failed":              {declares, scriptItems(t, script, "Script failed"), 1, continuation.ReasonListUnreadable},
 		"computed":            {declares, scriptItems(t, "await tools.update_plan({plan: f()})", "Script completed"), 1, continuation.ReasonListUnreadable},
-		"no plan is offered":  {"Runs JavaScript.", scriptItems(t, script, "Script completed"), 1, continuation.ReasonNoList},
-		"no plan was written": {declares, scriptItems(t, "text(1)", "Script completed"), 1, continuation.ReasonNoList},
+		// Without a list, the model is asked whether anything is open, because it announced a step.
+		"no plan is offered":  {"Runs JavaScript.", scriptItems(t, script, "Script completed"), 2, continuation.ReasonToolCalls},
+		"no plan was written": {declares, scriptItems(t, "text(1)", "Script completed"), 2, continuation.ReasonToolCalls},
 	} {
 		s := wiretest.NewScene(t, todo.FromConversation())
 		_, got := respond(t, s, codexRequest(t, tt.description, tt.items), []fakellm.Turn{fakellm.Text(wiretest.Plan), wiretest.Edit()}[:tt.turns]...)
