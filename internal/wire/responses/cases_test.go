@@ -411,12 +411,12 @@ func TestResponsesTodosFromScripts(t *testing.T) {
 		turns       int
 		reason      continuation.Reason
 	}{
-		"open":                {declares, scriptItems(t, script, "Script completed"), 2, continuation.ReasonToolCalls},
-		"done":                {declares, scriptItems(t, strings.Replace(script, "in_progress", "completed", 1), "Script completed"), 1, continuation.ReasonNoActiveTodos},
-		"waited for":          {declares, scriptItems(t, script, "Script running with cell ID 7") + waits, 2, continuation.ReasonToolCalls},
-		"running":             {declares, scriptItems(t, script, "Script running with cell ID 7"), 1, continuation.ReasonListUnreadable},
-		"failed":              {declares, scriptItems(t, script, "Script failed"), 1, continuation.ReasonListUnreadable},
-		"computed":            {declares, scriptItems(t, "await tools.update_plan({plan: f()})", "Script completed"), 1, continuation.ReasonListUnreadable},
+		"open":       {declares, scriptItems(t, script, "Script completed"), 2, continuation.ReasonToolCalls},
+		"done":       {declares, scriptItems(t, strings.Replace(script, "in_progress", "completed", 1), "Script completed"), 1, continuation.ReasonNoActiveTodos},
+		"waited for": {declares, scriptItems(t, script, "Script running with cell ID 7") + waits, 2, continuation.ReasonToolCalls},
+		"running":    {declares, scriptItems(t, script, "Script running with cell ID 7"), 1, continuation.ReasonListUnreadable},
+		"failed":     {declares, scriptItems(t, script, "Script failed"), 1, continuation.ReasonListUnreadable},
+		"computed":   {declares, scriptItems(t, "await tools.update_plan({plan: f()})", "Script completed"), 1, continuation.ReasonListUnreadable},
 		// Without a list, the model is asked whether anything is open, because it announced a step.
 		"no plan is offered":  {"Runs JavaScript.", scriptItems(t, script, "Script completed"), 2, continuation.ReasonToolCalls},
 		"no plan was written": {declares, scriptItems(t, "text(1)", "Script completed"), 2, continuation.ReasonToolCalls},
