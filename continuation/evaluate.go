@@ -40,6 +40,13 @@ type Input struct {
 	// AskAlways says that the model is asked after any such turn, in every mode.
 	AskAlways bool
 
+	// Check is what the program's check says of the turn: CheckDue if it has not been
+	// asked and applies to the turn, NoCheck if there is none or it does not apply.
+	Check CheckResult
+	// CheckDigest identifies a failure of the check. One that differs from the failure
+	// before it is progress.
+	CheckDigest uint64
+
 	Now    time.Time     // current time, for claims, the interval and the age of tasks
 	Waited time.Duration // how long the call has already waited for the interval
 }
@@ -74,8 +81,9 @@ type Background struct {
 
 // Evaluation is the result of a decision.
 type Evaluation struct {
-	Continue   bool          // whether to continue; true only with ReasonSatisfied and ReasonAsk
+	Continue   bool          // whether to continue; true only if Reason.Continues() is true
 	Asks       bool          // without a list, whether a continuation would ask if anything is open
+	Checks     bool          // with nothing open on the list, whether the program's check decides
 	Reason     Reason        // the first reason that applies
 	Todo       todo.Todo     // the todo to go on with, or the zero Todo
 	Attempt    int           // the attempt that the continuation has or would have; see [TurnID]
@@ -112,6 +120,7 @@ const (
 	conditionProgressLeft
 	conditionTokensLeft
 	conditionSuitableTodo
+	conditionCheckAllows
 	conditionIntervalElapsed
 
 	conditionCount
@@ -138,6 +147,7 @@ func conditionNames() [conditionCount]string {
 		conditionProgressLeft:    "progress_left",
 		conditionTokensLeft:      "tokens_left",
 		conditionSuitableTodo:    "suitable_todo",
+		conditionCheckAllows:     "check_allows",
 		conditionIntervalElapsed: "interval_elapsed",
 	}
 }
@@ -166,8 +176,8 @@ const (
 //   - not_refused: [ReasonProviderRefused]
 //   - current_user_turn: [ReasonSuperseded]
 //   - active_todos: [ReasonNoActiveTodos] or another reason of the list, such as
-//     [ReasonNoList]. Without a list, the condition is met if [Evaluate] decides to ask the
-//     model. Unless Input.TodosKnown is set, Evaluate ends here with [ReasonTodosNeeded], and
+//     [ReasonNoList]. Without an active todo, the condition is met if [Evaluate] decides to
+//     ask the model, or leaves the decision to the program's check. Unless Input.TodosKnown is set, Evaluate ends here with [ReasonTodosNeeded], and
 //     the condition is not looked at
 //   - asks_nothing: [ReasonAsksUser]
 //   - list_touched: [ReasonListUntouched]
@@ -175,10 +185,13 @@ const (
 //   - no_background: [ReasonBackground]; also if the turn itself says that it waits for work of
 //     the agent's own
 //   - not_active: [ReasonActive]
-//   - attempts_left: [ReasonMaxAttempts]
+//   - attempts_left: [ReasonMaxAttempts], or [ReasonCheckExhausted] after the program's check
+//     has failed, as for the other two budgets
 //   - progress_left: [ReasonWithoutProgress]
 //   - tokens_left: [ReasonTokenBudget]
 //   - suitable_todo: [ReasonNoSuitableTodo]
+//   - check_allows: [ReasonCheckDue], [ReasonCheckPassed] and [ReasonCheckUnknown]; it is met
+//     unless the program's check decides
 //   - interval_elapsed: [ReasonTooSoon]
 type Conditions [conditionCount]Mark
 
@@ -216,8 +229,11 @@ func Evaluate(in Input) Evaluation {
 	ev := Evaluation{State: in.State, Attempt: in.State.Attempts + 1}
 	if ev.judgeCall(&in) && ev.judgeTurn(&in) && ev.judgeUserTurn(&in) && ev.judgeSession(&in) {
 		ev.Continue, ev.Reason = true, ReasonSatisfied
-		if ev.Asks {
+		switch {
+		case ev.Asks:
 			ev.Reason = ReasonAsk
+		case ev.Checks:
+			ev.Reason = ReasonCheckFailed
 		}
 	}
 	return ev
@@ -285,7 +301,8 @@ func (ev *Evaluation) judgeSession(in *Input) bool {
 	ev.Attempt = ev.State.Attempts + 1
 	ev.Todo = list.Next
 	ev.remember(in)
-	return ev.check(conditionActiveTodos, list.Active > 0, ev.List.reason()) && ev.judgeWork(in)
+	ev.Checks = list.Active == 0 && in.Check != NoCheck
+	return ev.check(conditionActiveTodos, list.Active > 0 || ev.Checks, ev.List.reason()) && ev.judgeWork(in)
 }
 
 // judgeWithoutList decides whether the model is asked whether anything is still open: not
@@ -302,7 +319,8 @@ func (ev *Evaluation) judgeWithoutList(in *Input) bool {
 			ev.Asks = true
 		}
 	}
-	return ev.check(conditionActiveTodos, ev.Asks, reason)
+	ev.Checks = !ev.Asks && in.Check != NoCheck
+	return ev.check(conditionActiveTodos, ev.Asks || ev.Checks, reason)
 }
 
 // judgeWork decides on a session in which there is, or may be, work to be done.
@@ -311,9 +329,13 @@ func (ev *Evaluation) judgeWork(in *Input) bool {
 		ev.judgeBackground(in) &&
 		ev.check(conditionNotActive, !in.State.Claim.Active(in.Now), ReasonActive) &&
 		ev.judgeBudgets(in) &&
-		ev.check(conditionSuitableTodo, ev.Asks || ev.Todo != (todo.Todo{}), ReasonNoSuitableTodo) &&
+		ev.check(conditionSuitableTodo, !ev.isAboutTodos() || ev.Todo != (todo.Todo{}), ReasonNoSuitableTodo) &&
+		ev.judgeCheck(in) &&
 		ev.judgeInterval(in)
 }
+
+// isAboutTodos reports whether a continuation would be about a todo.
+func (ev *Evaluation) isAboutTodos() bool { return !ev.Asks && !ev.Checks }
 
 // isUnfinished reports whether nobody is there, and the turn has not come to an end of its
 // own.
@@ -329,8 +351,8 @@ func (ev *Evaluation) judgeHandback(in *Input) bool {
 	mode, asksUser := in.Settings.ApprovalMode, in.Turn.End == EndAsks && !in.Turn.Rejected
 	untouched := in.Origin.Written == todo.WrittenEarlier && !ev.State.Touched && !in.ShortMessage && (in.Turn.Rejected || !in.Turn.End.stalls())
 	return ev.check(conditionAsksNothing, !asksUser || !in.Handback.Questions.waits(mode), ReasonAsksUser) &&
-		ev.check(conditionListTouched, ev.Asks || !untouched || !in.Handback.Untouched.waits(mode), ReasonListUntouched) &&
-		ev.check(conditionOwnWork, ev.Asks || ev.List.Active > ev.List.Others, ReasonOthersWork)
+		ev.check(conditionListTouched, !ev.isAboutTodos() || !untouched || !in.Handback.Untouched.waits(mode), ReasonListUntouched) &&
+		ev.check(conditionOwnWork, !ev.isAboutTodos() || ev.List.Active > ev.List.Others, ReasonOthersWork)
 }
 
 // remember updates what the state records about the list.
@@ -343,6 +365,24 @@ func (ev *Evaluation) remember(in *Input) {
 }
 
 func (ev *Evaluation) judgeBudgets(in *Input) bool {
+	if !ev.Checks {
+		return ev.judgeLimits(in)
+	}
+	ev.noteProgress(in)
+	if !ev.checkLimit(conditionAttemptsLeft, in.State.Check.Failed, maxFailedChecks, ReasonCheckExhausted) {
+		ev.LimitRule = ruleFailedChecks
+		return false
+	}
+	if ev.judgeLimits(in) {
+		return true
+	}
+	if in.State.Check.Failed > 0 {
+		ev.Reason = ReasonCheckExhausted
+	}
+	return false
+}
+
+func (ev *Evaluation) judgeLimits(in *Input) bool {
 	limit, rule := ev.attempts(in)
 	if !ev.checkLimit(conditionAttemptsLeft, ev.State.Attempts, limit, ReasonMaxAttempts) {
 		ev.LimitRule = rule
@@ -366,7 +406,7 @@ func (ev *Evaluation) attempts(in *Input) (limit int, rule string) {
 		return ev.State.Attempts, ruleRepeat
 	}
 	limit = in.Limits.MaxAttempts
-	if ev.Asks {
+	if !ev.isAboutTodos() {
 		return limit, ""
 	}
 	if in.isUnclear() {

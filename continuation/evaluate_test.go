@@ -73,6 +73,9 @@ func violations() []violation {
 		{continuation.ConditionProgressLeft, continuation.ReasonWithoutProgress, func(i *in) { i.State.Continuations = 10 }},
 		{continuation.ConditionTokensLeft, continuation.ReasonTokenBudget, func(i *in) { i.State.Tokens = 1000 }},
 		{continuation.ConditionSuitableTodo, continuation.ReasonNoSuitableTodo, func(i *in) { i.Todos = []todo.Todo{pending(" \n")} }},
+		{continuation.ConditionCheckAllows, continuation.ReasonCheckDue, func(i *in) {
+			i.Todos, i.State.Watermarks.Active, i.Check = nil, 0, continuation.CheckDue
+		}},
 		{continuation.ConditionIntervalElapsed, continuation.ReasonTooSoon, func(i *in) { i.State.LastPrompt = noon }},
 	}
 }
@@ -111,6 +114,10 @@ func TestEvaluateFirstHitWins(t *testing.T) {
 	for i, first := range all {
 		for _, second := range all[i+1:] {
 			in := satisfied(t)
+			if second.condition == continuation.ConditionCheckAllows &&
+				(first.condition == continuation.ConditionActiveTodos || first.condition == continuation.ConditionListTouched) {
+				continue // a check needs no list, and does not ask how old it is
+			}
 			second.cause(&in)
 			first.cause(&in)
 			ev := continuation.Evaluate(in)

@@ -22,5 +22,6 @@ const (
 	ConditionProgressLeft    = conditionProgressLeft
 	ConditionTokensLeft      = conditionTokensLeft
 	ConditionSuitableTodo    = conditionSuitableTodo
+	ConditionCheckAllows     = conditionCheckAllows
 	ConditionIntervalElapsed = conditionIntervalElapsed
 )

@@ -14,9 +14,10 @@ type Reason uint8
 const (
 	// ReasonNone is the zero value: no decision was taken.
 	ReasonNone Reason = iota
-	// ReasonSatisfied and ReasonAsk are the reasons to continue.
+	// ReasonSatisfied and the two after it are the reasons to continue.
 	ReasonSatisfied
-	ReasonAsk // there is no list: the model is asked whether anything is open; see middleware.WithClosingQuestion
+	ReasonAsk         // there is no list: the model is asked whether anything is open; see middleware.WithClosingQuestion
+	ReasonCheckFailed // nothing is open on the list, and the program's check failed; see middleware.WithCheck
 	// ReasonTodosNeeded says that all conditions are met that do not depend on the
 	// todos, and that [Evaluate] now needs them. It is never the reason of an outcome.
 	ReasonTodosNeeded
@@ -110,6 +111,14 @@ const (
 	ReasonNoSuitableTodo  // every active todo is blank
 	ReasonTooSoon         // Limits.MinInterval has not passed since the last prompt; carryon waits
 
+	// ReasonCheckDue and the others of this group are about the program's check; see
+	// middleware.WithCheck. ReasonCheckDue says that the check is asked next. It is the
+	// reason of an outcome only while the call runs.
+	ReasonCheckDue
+	ReasonCheckPassed    // the work is done: the program's check says so
+	ReasonCheckUnknown   // the check neither passed nor failed
+	ReasonCheckExhausted // the check has failed, and no attempt is left
+
 	// ReasonGate and the others of this group come from outside [Evaluate].
 	ReasonGate  // the program's gate vetoed
 	ReasonStore // the store of session state failed, or the background tasks could not be asked
@@ -164,17 +173,20 @@ func (r *Reason) UnmarshalText(code []byte) error {
 
 // Exhausted reports whether the reason is that a budget is used up.
 func (r Reason) Exhausted() bool {
-	return r == ReasonMaxAttempts || r == ReasonWithoutProgress || r == ReasonTokenBudget
+	return r == ReasonMaxAttempts || r == ReasonWithoutProgress || r == ReasonTokenBudget || r == ReasonCheckExhausted
 }
 
 // Continues reports whether a turn with this reason is continued.
-func (r Reason) Continues() bool { return r == ReasonSatisfied || r == ReasonAsk }
+func (r Reason) Continues() bool {
+	return r == ReasonSatisfied || r == ReasonAsk || r == ReasonCheckFailed
+}
 
 // reasons has the code and the text of each reason.
 var reasons = [reasonCount]struct{ code, text string }{ //nolint:gochecknoglobals // constant
 	ReasonNone:            {"none", "No decision was taken"},
 	ReasonSatisfied:       {"satisfied", "All continuation conditions satisfied"},
 	ReasonAsk:             {"ask", "There is no list, so the model is asked whether anything is still open"},
+	ReasonCheckFailed:     {"check_failed", "The program's check failed"},
 	ReasonTodosNeeded:     {"todos_needed", "The todos have not been asked for yet"},
 	ReasonDisabled:        {"disabled", "Todo continuation is disabled in ephemeral settings"},
 	ReasonSuppressed:      {"suppressed", "Continuation is suppressed for this call"},
@@ -243,6 +255,10 @@ var reasons = [reasonCount]struct{ code, text string }{ //nolint:gochecknoglobal
 	ReasonTokenBudget:     {"token_budget", "Token budget for continuations exceeded"},
 	ReasonNoSuitableTodo:  {"no_suitable_todo", "No suitable active todo found"},
 	ReasonTooSoon:         {"too_soon", "Too soon since last continuation attempt"},
+	ReasonCheckDue:        {"check_due", "The program's check is asked whether the work is done"},
+	ReasonCheckPassed:     {"check_passed", "The program's check passed"},
+	ReasonCheckUnknown:    {"check_unknown", "The program's check could not tell whether the work is done"},
+	ReasonCheckExhausted:  {"check_exhausted", "The program's check failed when it was last asked, and no attempt is left"},
 	ReasonGate:            {"gate", "The gate vetoed the continuation"},
 	ReasonStore:           {"store", "The session state is unavailable"},
 	ReasonStoreSkipped:    {"store_skipped", "The session state was unavailable before, and is not asked for"},

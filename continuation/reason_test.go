@@ -40,6 +40,7 @@ func TestReasonTable(t *testing.T) {
 		{continuation.ReasonNone, "none", "No decision was taken", "nothing was decided"},
 		{continuation.ReasonSatisfied, "satisfied", "All continuation conditions satisfied", "work is left, and every condition is met"},
 		{continuation.ReasonAsk, "ask", "There is no list, so the model is asked whether anything is still open", "middleware.WithClosingQuestion"},
+		{continuation.ReasonCheckFailed, "check_failed", "The program's check failed", "the list is done, and the tests fail"},
 		{continuation.ReasonTodosNeeded, "todos_needed", "The todos have not been asked for yet", "the source has not been asked"},
 		{continuation.ReasonDisabled, "disabled", "Todo continuation is disabled in ephemeral settings", "/set todo-continuation false"},
 		{continuation.ReasonSuppressed, "suppressed", "Continuation is suppressed for this call", "continuation.Suppress, or a langchaingo call that needs an option"},
@@ -100,6 +101,13 @@ func TestReasonTable(t *testing.T) {
 		{continuation.ReasonTokenBudget, "token_budget", "Token budget for continuations exceeded", "Limits.TokenBudget is used up"},
 		{continuation.ReasonNoSuitableTodo, "no_suitable_todo", "No suitable active todo found", "todos without a text"},
 		{continuation.ReasonTooSoon, "too_soon", "Too soon since last continuation attempt", "within Limits.MinInterval"},
+		{continuation.ReasonCheckDue, "check_due", "The program's check is asked whether the work is done", "middleware.WithCheck; a check takes its time"},
+		{continuation.ReasonCheckPassed, "check_passed", "The program's check passed", "the list is done, and the tests pass"},
+		{continuation.ReasonCheckUnknown, "check_unknown", "The program's check could not tell whether the work is done", "the command was not found"},
+		{
+			continuation.ReasonCheckExhausted, "check_exhausted", "The program's check failed when it was last asked, and no attempt is left",
+			"the tests never pass",
+		},
 		{continuation.ReasonGate, "gate", "The gate vetoed the continuation", "middleware.WithGate"},
 		{continuation.ReasonStore, "store", "The session state is unavailable", "the store is down"},
 		{continuation.ReasonStoreSkipped, "store_skipped", "The session state was unavailable before, and is not asked for", "the store was down seconds ago"},
@@ -149,7 +157,7 @@ func TestReasonExhausted(t *testing.T) {
 	t.Parallel()
 	for reason := continuation.ReasonNone; reason <= continuation.ReasonHoldout; reason++ {
 		want := reason == continuation.ReasonMaxAttempts || reason == continuation.ReasonWithoutProgress ||
-			reason == continuation.ReasonTokenBudget
+			reason == continuation.ReasonTokenBudget || reason == continuation.ReasonCheckExhausted
 		assert.Equal(t, want, reason.Exhausted(), reason)
 	}
 }

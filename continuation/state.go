@@ -36,6 +36,8 @@ type State struct {
 	Asked       bool `json:"asked,omitzero"`        // the model was asked whether anything is open, and has called no tool since
 	Unjudged    bool `json:"unjudged,omitzero"`     // the last continuation was answered, and the list has not been read since
 
+	Check CheckState `json:"check,omitzero"` // of the program's check, in this user turn
+
 	// Calls has a hash of the names and arguments of the tool calls for each of the latest
 	// continuations of this user turn that called tools, newest first.
 	Calls [8]uint64 `json:"calls,omitzero"`
@@ -66,6 +68,14 @@ func (p Pause) IsSet() bool { return !p.Since.IsZero() }
 type Waiting struct {
 	Since time.Time `json:"since,omitzero"` // when the first of them ended; zero: there is none
 	Turns int       `json:"turns,omitzero"`
+}
+
+// CheckState is what a session remembers of the program's check; see
+// middleware.WithCheck.
+type CheckState struct {
+	Worked bool   `json:"worked,omitzero"` // the model has called tools in this user turn
+	Failed int    `json:"failed,omitzero"` // how often the check has failed in this user turn since it last passed
+	Last   uint64 `json:"last,omitzero"`   // digest of the last failure
 }
 
 // maxWaits is how many turns of a user turn may end in a wait for work whose age nobody

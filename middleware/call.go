@@ -74,6 +74,10 @@ func newCall(ctx context.Context, mw *Middleware, r *adapter.Request) *Call {
 	c.pauses.decider = &c.decider
 	c.reminders.env = &c.env
 	c.decider.list = &noList
+	if mw.options.check != nil {
+		c.decider.check = &checking{env: &c.env}
+		c.env.session.checked = true
+	}
 	return c
 }
 
@@ -181,6 +185,9 @@ func (c *Call) endTurn(err error) {
 	if err == nil {
 		c.noteListWriting()
 	}
+	if r.showedCall() && c.env.mw.options.check != nil {
+		c.env.mw.toolCalls.Add(1)
+	}
 	c.env.outcomeCell().addUsage(r.usage(), !r.first, statusOf(err) == 0 && !reportsInput(r.usage()))
 	c.env.mw.options.reporter.turnEnded(c.env.observed.turnCtx(c.env.cancel.caller), TurnEnded{
 		TurnID: t.TurnID, Finish: r.finish, ToolCalls: int(r.calls.others), Usage: r.usage(), Err: err, Times: c.env.observed.turnTimes(err),
@@ -235,6 +242,7 @@ func (c *Call) end() {
 		c.interrupted(errPanicked)
 		c.endTurn(errPanicked)
 	}
+	c.decider.check.end()
 	c.reminders.settle(&c.turn)
 	c.env.release(continuation.TurnID{Session: c.env.session.name()})
 	c.env.record(func(o *Outcome) {

@@ -179,7 +179,8 @@ type drain struct {
 
 	mu     sync.Mutex
 	claims map[weak.Pointer[claim]]struct{} // not released; those of abandoned calls are collected with them
-	empty  chan struct{}                    // closed once there are none; nil unless somebody waits
+	checks int                              // that run
+	empty  chan struct{}                    // closed once there is none of both; nil unless somebody waits
 }
 
 func newDrain() *drain {
@@ -205,13 +206,35 @@ func (d *drain) remove(ref weak.Pointer[claim]) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.claims, ref)
-	if len(d.claims) == 0 && d.empty != nil {
+	d.noteEmpty()
+}
+
+// beginCheck notes that the program's check begins to run.
+func (d *drain) beginCheck() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.checks++
+}
+
+// endCheck notes that it has returned.
+func (d *drain) endCheck() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.checks--
+	d.noteEmpty()
+}
+
+// isEmpty reports whether nothing has to be waited for.
+func (d *drain) isEmpty() bool { return len(d.claims) == 0 && d.checks == 0 }
+
+func (d *drain) noteEmpty() {
+	if d.isEmpty() && d.empty != nil {
 		close(d.empty)
 		d.empty = nil
 	}
 }
 
-// wait returns once no claim is held. When ctx ends, it releases the remaining
+// wait returns once no claim is held and no check runs. When ctx ends, it releases the remaining
 // claims.
 func (d *drain) wait(ctx context.Context) error {
 	select {
@@ -225,7 +248,7 @@ func (d *drain) wait(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// emptied returns a channel that is closed once no claim is held.
+// emptied returns a channel that is closed once no claim is held and no check runs.
 func (d *drain) emptied() <-chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -233,7 +256,7 @@ func (d *drain) emptied() <-chan struct{} {
 	if empty == nil {
 		empty = make(chan struct{})
 	}
-	if len(d.claims) > 0 {
+	if !d.isEmpty() {
 		d.empty = empty
 	} else {
 		close(empty)

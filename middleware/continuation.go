@@ -32,11 +32,12 @@ func (c *Call) endContinuation(err error) {
 		c.env.record(func(o *Outcome) { o.Worth.Paused++ })
 	}
 	asked := c.decider.last.Asks
+	aboutCheck := c.decider.last.Checks
 	if asked && err == nil {
 		c.env.record(func(o *Outcome) { o.Worth.addAnswer(called) })
 	}
 	ended := session.Ended{
-		Answered: err == nil && !paused, Asked: asked,
+		Answered: err == nil && !paused, Asked: asked, Checked: aboutCheck,
 		Called: called && !c.env.hasShortLoop(), Tokens: c.tokensOf(r, err), Result: c.resultOf(err, called),
 		// One that the caller ends, or that was refused, uses its attempt.
 		Unshown: err != nil && !c.decider.continued.shown && !c.env.cancel.hasEnded() && !r.refused,
@@ -123,21 +124,21 @@ func failureOf(err error) continuation.PromptResult {
 	return continuation.ResultTransport
 }
 
-// next waits until a continuation may be sent, and returns it. It returns nil if the
-// decision has changed meanwhile. The error says what interrupted the wait.
-func (c *Call) next() (*adapter.Continuation, error) {
-	ok, err := c.decider.next()
-	switch {
+// next waits until a continuation may be sent, and returns it. It returns nil if nothing
+// more is sent or, with checks, if the program's check still runs after patience. The
+// error says what interrupted the wait.
+func (c *Call) next(patience time.Duration) (k *adapter.Continuation, then step, err error) {
+	switch then, err = c.decider.next(patience); {
 	case err != nil:
 		c.interrupted(err)
-		return nil, err
-	case !ok:
+	case then == sends:
+		k = c.newContinuation()
+	case then == stops:
 		if !c.endTries() {
 			c.pauses.acceptRejected()
 		}
-		return nil, nil
 	}
-	return c.newContinuation(), nil
+	return k, then, err
 }
 
 // placeholder replaces an answer without text, which providers refuse.
@@ -186,8 +187,13 @@ func (c *Call) buildPrompt(k *adapter.Continuation) string {
 	if c.decider.last.Asks {
 		return prompt.Question(inWords)
 	}
+	task, checks := k.Todo.Content, c.decider.last.Checks
+	if checks {
+		failure := c.decider.check.failure()
+		task = failure.Task()
+	}
 	in := prompt.Input{
-		Task: k.Todo.Content, Attempt: k.Attempt, Last: c.decider.last.State.LastResult,
+		Task: task, Attempt: k.Attempt, Last: c.decider.last.State.LastResult,
 		Mode: c.env.session.settings().ApprovalMode, End: c.turn.textEnd(),
 		Blank:   c.turn.textEnd() == continuation.EndNone && !c.turn.reader.paused(),
 		InWords: inWords,
@@ -195,9 +201,12 @@ func (c *Call) buildPrompt(k *adapter.Continuation) string {
 	if r := c.turn.rejection; r != nil {
 		if r.answer != nil && !c.decider.fixed {
 			k.Pause = r.answer
-			return r.err.Error() + "\n\nThe task that is still to be done:\n'" + description.Of(k.Todo.Content) + "'"
+			return r.err.Error() + "\n\nThe task that is still to be done:\n'" + description.Of(task) + "'"
 		}
 		in.Rejection = errors.New(rejectionText(r.err))
+	}
+	if checks {
+		return c.env.mw.prompter.Check(in, c.decider.check.failure())
 	}
 	return c.env.mw.prompter.Prompt(in)
 }

@@ -20,17 +20,24 @@ import (
 type decider struct {
 	env *callEnv
 
-	turn      *turn                    // the current one
-	last      *continuation.Evaluation // the last decision, once the call goes on; nil before
-	list      *readList                // the list as last read
-	cause     error                    // the error of the gate, the store or the tasks that ended the continuations
-	continued *continued               // nil before the first continuation
-	claimed   bool                     // the session is claimed for the next turn
-	rejected  bool                     // a pause was rejected
-	marked    bool                     // the session state records that the caller cancelled the call
-	fixed     bool                     // no tool may be added; see FixedPrefix of [adapter.Request]
-	effect    session.Effect           // of the last change of the session state
-	waited    time.Duration            // for the interval, before the next continuation
+	turn      *turn          // the current one
+	last      *lastDecision  // nil until the call goes on
+	list      *readList      // the list as last read
+	cause     error          // the error of the gate, the store or the tasks that ended the continuations
+	continued *continued     // nil before the first continuation
+	claimed   bool           // the session is claimed for the next turn
+	rejected  bool           // a pause was rejected
+	marked    bool           // the session state records that the caller cancelled the call
+	fixed     bool           // no tool may be added; see FixedPrefix of [adapter.Request]
+	effect    session.Effect // of the last change of the session state
+	check     *checking      // nil if the program has none, or if it is not asked about the call
+}
+
+// lastDecision is the last decision of a call that goes on.
+type lastDecision struct {
+	continuation.Evaluation
+
+	waited time.Duration // for the interval, before the next continuation
 }
 
 // decide takes and reports the decision on the current turn. It reports whether the
@@ -63,7 +70,7 @@ func (d *decider) mayGoOn() bool {
 }
 
 func (d *decider) goesOnAfter(ev *continuation.Evaluation) bool {
-	return !d.env.session.rules.DryRun && (ev.Continue || ev.Reason == continuation.ReasonTooSoon)
+	return ev.Reason == continuation.ReasonCheckDue || !d.env.session.rules.DryRun && (ev.Continue || ev.Reason == continuation.ReasonTooSoon)
 }
 
 // canSend reports whether a continuation could be sent at once if the decision were
@@ -84,7 +91,8 @@ func (d *decider) conclude(ev *continuation.Evaluation) {
 		ev.LimitRule = ruleShortLoop
 	}
 	var cause error
-	if ev.Reason == continuation.ReasonGate || ev.Reason == continuation.ReasonStore || ev.Reason == continuation.ReasonStoreSkipped {
+	switch ev.Reason { //nolint:exhaustive // the others have none
+	case continuation.ReasonGate, continuation.ReasonStore, continuation.ReasonStoreSkipped, continuation.ReasonCheckUnknown:
 		cause = d.cause
 	}
 	d.env.record(func(o *Outcome) { o.decided(ev, d.turn.reader.finish, cause) })
@@ -118,18 +126,22 @@ func (d *decider) cancelled() {
 // keep keeps an evaluation as the last one. Most calls keep none, and use no memory
 // for it.
 func (d *decider) keep(ev *continuation.Evaluation) {
-	kept := *ev
+	kept := lastDecision{Evaluation: *ev}
+	if d.last != nil {
+		kept.waited = d.last.waited
+	}
 	d.last = &kept
 }
 
 // refuse ends the call's continuations for a reason that Evaluate does not check.
-func (d *decider) refuse(reason continuation.Reason) {
-	ev := *d.last
+func (d *decider) refuse(reason continuation.Reason) step {
+	ev := d.last.Evaluation
 	ev.Continue, ev.Reason, ev.Wait = false, reason, 0
 	d.conclude(&ev)
 	d.effect = session.Effect{}
 	d.env.updateInUserTurn(d.turn.TurnID, func(s continuation.State) continuation.State { return d.afterList(s, &ev) })
 	d.judged()
+	return stops
 }
 
 // Names of the two conditions for which the engine asks: for the list, and for the
@@ -144,8 +156,12 @@ const (
 // the last continuation by it.
 func (d *decider) afterList(s continuation.State, ev *continuation.Evaluation) continuation.State {
 	d.effect = session.Effect{}
-	if ev.Reason == continuation.ReasonBackground {
+	switch ev.Reason { //nolint:exhaustive // the others change nothing of their own
+	case continuation.ReasonBackground:
 		s = session.Wait(s, d.env.mw.options.clock.Now())
+	case continuation.ReasonCheckPassed:
+		d.check.mended = s.Check.Failed > 0
+		s = session.PassCheck(s)
 	}
 	if ev.Conditions.Of(listCondition) == continuation.NotLookedAt || d.list.err != nil {
 		return s
@@ -230,7 +246,11 @@ func (d *decider) gather(j *judgment) {
 func (d *decider) known(in *continuation.Input) {
 	in.Settings, in.Turn = d.env.session.settings(), d.facts()
 	in.Limits, in.Handback, in.ShortMessage = d.env.session.rules.Limits, d.env.session.rules.Handback, d.env.request.shortMessage
-	in.Waited, in.State.Touched = d.waited, d.env.hasWrittenList()
+	in.State.Touched = d.env.hasWrittenList()
+	if d.last != nil {
+		in.Waited = d.last.waited
+	}
+	in.Check, in.CheckDigest = d.check.of(d.turn, d.last != nil && d.last.Checks && d.continued.hasFailed())
 	if d.env.hasShortLoop() {
 		in.Limits.MaxAttempts = 1
 	}
@@ -250,7 +270,7 @@ func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Ev
 			return s
 		case ev.Continue && claims:
 			return d.claim(s, &ev, token, &in)
-		case ev.Continue, ev.Wait > 0:
+		case ev.Continue, ev.Wait > 0, ev.Reason == continuation.ReasonCheckDue:
 			return s
 		}
 		return d.afterList(s, &ev)
@@ -273,6 +293,9 @@ func (d *decider) update(in continuation.Input, claims bool) (ev continuation.Ev
 	case ev.Continue && claims:
 		d.env.hold(d.turn.TurnID, token)
 		d.claimed = true
+		if ev.Checks {
+			d.check.noted = true
+		}
 	}
 	return ev
 }
@@ -286,6 +309,9 @@ func (d *decider) claim(s continuation.State, ev *continuation.Evaluation, token
 	s = session.Claim(s, token, in.Now, in.Limits.ClaimLife)
 	if ev.Asks {
 		s = session.Ask(s)
+	}
+	if ev.Checks && !d.check.noted {
+		s = session.FailCheck(s, in.CheckDigest)
 	}
 	return s
 }
@@ -346,43 +372,65 @@ func (d *decider) facts() continuation.EndedTurn {
 	return facts
 }
 
-// next waits until the continuation may be sent, and claims the session for it. It
-// reports false if the decision has changed meanwhile. The error says what interrupted
-// the wait.
-func (d *decider) next() (bool, error) {
+// step is what a call does next.
+type step uint8
+
+// The steps.
+const (
+	stops  step = iota // nothing more is sent
+	sends              // the session is claimed for the continuation
+	checks             // the program's check still runs
+	looks              // looks again at what comes next
+)
+
+// next waits until the continuation may be sent, and claims the session for it. While the
+// program's check runs, it returns whenever patience is over, unless that is 0. The error
+// says what interrupted the wait.
+func (d *decider) next(patience time.Duration) (step, error) {
 	for {
-		if d.claimed {
-			d.claimed, d.waited = false, 0
-			return true, nil
-		}
-		if d.env.mw.drain.hasBegun() {
-			d.refuse(continuation.ReasonShutdown)
-			return false, nil
-		}
-		wait := max(d.last.Wait, d.retryDelay())
-		if !d.env.timeouts.hasTimeFor(wait) {
-			d.refuse(continuation.ReasonDeadline)
-			return false, nil
-		}
-		if wait > 0 {
-			if !d.env.cancel.wait(d.env.mw.drain.begun, d.env.mw.options.clock, wait) {
-				return false, d.env.interruption()
-			}
-			d.env.observed.waited(wait)
-			d.waited += wait
-			if d.env.mw.drain.hasBegun() {
-				continue
-			}
-			d.list.turn = 0 // it may have changed meanwhile
-			if !d.decide() {
-				return false, nil
-			}
-			continue
-		}
-		if !d.gateAllows() || !d.commit() {
-			return false, nil
+		if next, err := d.nextStep(patience); next != looks {
+			return next, err
 		}
 	}
+}
+
+func (d *decider) nextStep(patience time.Duration) (step, error) {
+	wait := max(d.last.Wait, d.retryDelay())
+	switch {
+	case d.claimed:
+		d.claimed, d.last.waited = false, 0
+		return sends, nil
+	case d.check.isRunning():
+		return d.askCheck(patience) // which ends in time by itself
+	case d.env.mw.drain.hasBegun():
+		return d.refuse(continuation.ReasonShutdown), nil
+	case !d.env.timeouts.hasTimeFor(wait):
+		return d.refuse(continuation.ReasonDeadline), nil
+	case d.last.Reason == continuation.ReasonCheckDue:
+		return d.askCheck(patience)
+	case wait > 0:
+		if !d.env.cancel.wait(d.env.mw.drain.begun, d.env.mw.options.clock, wait) {
+			return stops, d.env.interruption()
+		}
+		d.env.observed.waited(wait)
+		d.last.waited += wait
+		if d.env.mw.drain.hasBegun() {
+			return looks, nil
+		}
+		return d.lookAgain(), nil
+	case d.gateAllows() && d.commit():
+		return looks, nil
+	}
+	return stops, nil
+}
+
+// lookAgain decides again after a wait, in which the list may have changed.
+func (d *decider) lookAgain() step {
+	d.list.turn = 0
+	if d.decide() {
+		return looks
+	}
+	return stops
 }
 
 // nextID returns the id of the turn that a continuation would have.
@@ -399,6 +447,9 @@ func (d *decider) gateAllows() bool {
 		return true
 	}
 	turn := NextTurn{TurnID: d.nextID(), Todo: d.last.Todo, Asks: d.last.Asks, Text: string(d.turn.reader.text.transcript.bytes())}
+	if d.last.Checks {
+		turn.Unmet = d.check.unmet
+	}
 	// Inside this layer, so that a gate may ask a model itself.
 	ctx := scope.WithSession(d.env.cancel.ctx, d.turn.Session)
 	err := d.env.mw.plugins.run(func() error { return gate(ctx, turn) })
@@ -481,6 +532,10 @@ func (d *decider) readBackground() bool {
 
 // judged records the effect of a continuation, once it is stored.
 func (d *decider) judged() {
+	if d.check != nil && d.check.mended {
+		d.check.mended = false
+		d.env.record(func(o *Outcome) { o.Worth.ChecksMended++ })
+	}
 	v := d.effect
 	if v.Kind == session.NotJudged || d.env.session.failure != nil {
 		return
@@ -506,7 +561,7 @@ func (d *decider) putList(in *continuation.Input) {
 	in.AskAlways = d.env.mw.options.closingQuestion
 	in.MayAsk = d.mayAsk()
 	hasWork := slices.ContainsFunc(in.Todos, func(t todo.Todo) bool { return t.Status.Active() })
-	if t := &in.Turn; (hasWork || in.MayAsk) && !t.BrokeOff && !t.ToolCalls && !t.TooLong {
+	if t := &in.Turn; (hasWork || in.MayAsk || in.Check != continuation.NoCheck) && !t.BrokeOff && !t.ToolCalls && !t.TooLong {
 		t.End = d.turn.textEnd()
 	}
 }
@@ -517,15 +572,10 @@ func (d *decider) putList(in *continuation.Input) {
 func (d *decider) mayAsk() bool {
 	request := &d.env.request
 	wanted := d.env.mw.options.closingQuestion || d.env.session.settings().ApprovalMode == continuation.ApprovalYOLO
-	if !wanted || !errors.Is(d.list.err, todo.ErrNoList) || request.history == nil || !request.offersTools() {
+	if !wanted || !errors.Is(d.list.err, todo.ErrNoList) || !request.offersTools() {
 		return false
 	}
-	for entry := range request.history {
-		if entry.IsCall() || entry.FromUser {
-			return entry.IsCall()
-		}
-	}
-	return false
+	return request.callsTools()
 }
 
 // readTodos asks the todo source, which may fail, panic or be too slow.

@@ -128,6 +128,9 @@ func (e *callEnv) evaluate(in continuation.Input) continuation.Evaluation {
 	ev := continuation.Evaluate(in)
 	if e.session.heldOut && (ev.Continue || ev.Reason == continuation.ReasonTooSoon) {
 		ev.Continue, ev.Reason, ev.Wait = false, continuation.ReasonHoldout, 0
+		if in.Check == continuation.CheckDue { // it says in both groups how the work has ended
+			ev.Reason = continuation.ReasonCheckDue
+		}
 	}
 	return ev
 }
@@ -177,6 +180,22 @@ func (t *traits) offersTools() bool {
 	}
 	for range t.toolNames.ToolNames {
 		return true
+	}
+	return false
+}
+
+// callsTools reports whether the model has called tools since the user's last message.
+func (t *traits) callsTools() bool { return hasCalls(t.history) }
+
+// hasCalls reports whether a history has tool calls after the user's last message.
+func hasCalls(history iter.Seq[adapter.Entry]) bool {
+	if history == nil {
+		return false
+	}
+	for entry := range history {
+		if entry.IsCall() || entry.FromUser {
+			return entry.IsCall()
+		}
 	}
 	return false
 }

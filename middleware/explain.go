@@ -67,7 +67,7 @@ func (c *Call) explain(r *adapter.Request) {
 	stopped := c.turn // as it would be if the model stopped now
 	stopped.reader.finish = "stop"
 	stopped.reader.textEndKnown, stopped.reader.textEnd = true, continuation.EndUnclear
-	d := decider{env: &c.env, turn: &stopped, list: &noList}
+	d := decider{env: &c.env, turn: &stopped, list: &noList, check: c.decider.check}
 	ev := d.preview()
 	e.list(&ev, d.list)
 	e.decision(&ev)

@@ -371,14 +371,29 @@ func (j *joiner[C]) splitEnding() *originalEnding[C] {
 
 // sendNext sends the continuation, after a wait if necessary.
 func (j *joiner[C]) sendNext() {
-	k, err := j.call.next()
+	dialect, hasBeats := j.writer.dialect.(adapter.Heartbeat[C])
+	patience := time.Duration(0)
+	if hasBeats {
+		patience = j.call.env.timeouts.heartbeat()
+	}
+	k, then, err := j.call.next(patience)
 	switch {
 	case err != nil:
 		j.stop(err)
+	case then == checks:
+		j.beat(dialect)
 	case k == nil:
 		j.endAnswer()
 	default:
 		j.openTurn(k)
+	}
+}
+
+// beat shows the consumer a sign of life while the program's check runs.
+func (j *joiner[C]) beat(dialect adapter.Heartbeat[C]) {
+	out := j.output()
+	if out.chunks = dialect.AppendHeartbeat(out.chunks); !out.isEmpty() {
+		j.call.decider.check.showedLife()
 	}
 }
 

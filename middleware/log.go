@@ -196,7 +196,7 @@ func (l *eventLog) delivered(ctx context.Context, e ReminderDelivered) {
 func (l *eventLog) failed(ctx context.Context, e Failed) {
 	attr := l.errorAttr(e.Err)
 	switch e.Op {
-	case OpTodos, OpStore, OpTasks, OpGate, OpSessionKey: // the program's own code; WithLogger says so
+	case OpTodos, OpStore, OpTasks, OpGate, OpCheck, OpSessionKey: // the program's own code; WithLogger says so
 		attr = ownErrorAttr(e.Err)
 	}
 	l.write(ctx, slog.LevelError, "carryon: failed", e.TurnID, slog.String("op", string(e.Op)), attr)

@@ -29,6 +29,7 @@ type Middleware struct {
 	plugins      plugins
 	drain        *drain
 	calls        atomic.Uint64 // numbers the calls, if anybody observes
+	toolCalls    atomic.Uint64 // turns that have called tools, for a check
 }
 
 // New returns a Middleware that continues calls until the todos are done. It panics if
@@ -198,7 +199,7 @@ func answersPause(r *adapter.Request) bool {
 // and it ends running continuations as if they had failed, so that every answer ends as
 // its last good turn did. New calls work, but are not continued.
 //
-// Drain returns nil once no call holds a claim on its session. If ctx ends first, Drain
+// Drain returns nil once no call holds a claim on its session and no [Check] runs. If ctx ends first, Drain
 // releases the remaining claims and returns [context.Cause] of ctx. It may be called
 // several times and on any goroutine. It panics if ctx is nil.
 func (mw *Middleware) Drain(ctx context.Context) error {

@@ -114,7 +114,8 @@ type Paused struct {
 	Result pause.Result
 }
 
-// Exhausted reports that a budget is used up although the list has open todos.
+// Exhausted reports that a budget is used up although the list has open todos, or the
+// program's check has failed.
 type Exhausted struct {
 	continuation.TurnID
 	Reason continuation.Reason
@@ -165,6 +166,7 @@ const (
 	OpStore        Op = "store" // the store of session state
 	OpTasks        Op = "tasks" // the background tasks
 	OpGate         Op = "gate"
+	OpCheck        Op = "check" // see [WithCheck]
 	OpSessionKey   Op = "session key"
 	OpPausePolicy  Op = "pause policy"
 	OpNotice       Op = "notice"

@@ -46,6 +46,7 @@ type options struct {
 	toolless        bool
 	closingQuestion bool // whether anything is open, where there is no list
 	gate            func(context.Context, NextTurn) error
+	check           Check // nil for none
 
 	policy    pause.Policy // nil for the default
 	notice    pause.Notice
@@ -181,12 +182,13 @@ func WithUsage(mode UsageMode) Option {
 }
 
 // NextTurn describes a continuation that is about to be sent, for the function of
-// [WithGate].
+// [WithGate], or that would be sent if a [Check] fails.
 type NextTurn struct {
 	continuation.TurnID
-	Todo todo.Todo // the todo to go on with
-	Asks bool      // whether the question of [WithClosingQuestion] is about to be sent; Todo is then zero
-	Text string    // the answer so far: the text of all turns of the call, joined
+	Todo  todo.Todo // the todo to go on with
+	Asks  bool      // whether the question of [WithClosingQuestion] is about to be sent; Todo is then zero
+	Unmet *Unmet    // the failure of a [Check] that the model is about to be told; Todo is then zero
+	Text  string    // the answer so far: the text of all turns of the call, joined
 }
 
 // WithGate lets the program veto continuations, for example for its own loop detection,

@@ -23,24 +23,25 @@ import (
 // Outcome says what carryon did with one call. It is a value, and no longer changes
 // once the call has ended. Minor releases may add fields.
 type Outcome struct {
-	Session  string              `json:"session,omitzero"` // "" without a session
-	Turns    int                 `json:"turns"`            // requests to the model, including the caller's own
-	Attempts int                 `json:"attempts"`         // how many of the Turns were continuations
-	Reason   continuation.Reason `json:"reason"`           // why the call was not continued, or not any further
-	List     continuation.List   `json:"list,omitzero"`    // the todo list as last read, or zero
-	Finish   string              `json:"finish,omitzero"`  // with ReasonNotEnded, the provider's finish reason
-	Limit    int                 `json:"limit,omitzero"`   // the limit that was reached, if Reason.Exhausted() is true
-	Rule     string              `json:"rule,omitzero"`    // with Limit, the rule that made it, in words; "" for a limit of [continuation.Limits]
-	Awaited  int                 `json:"awaited,omitzero"` // with ReasonBackground, the number of unfinished tasks
-	Paused   *pause.Result       `json:"paused,omitzero"`  // set if the model paused
-	Worth    Worth               `json:"worth,omitzero"`   // what continuations achieved and cost
-	Usage    []adapter.Usage     `json:"usage,omitempty"`  // one per turn, zero if the provider reported none; nil if carryon left the call alone
-	Err      error               `json:"-"`                // why the call broke off, or the error of a continuation, the todo source, the store or the gate
-	DryRun   bool                `json:"dry_run,omitzero"` // whether carryon only reported; Reason then says what it would have done
-	Holdout  bool                `json:"holdout,omitzero"` // whether the session belongs to the control group of [WithHoldout]
-	Wrote    bool                `json:"wrote,omitzero"`   // whether the call is the first of a user turn of its session; always false in a dry run
-	GoOn     bool                `json:"go_on,omitzero"`   // whether, in addition, the user's message only says to go on, such as "continue"
-	Ended    bool                `json:"ended"`            // whether the call has ended
+	Session  string                   `json:"session,omitzero"` // "" without a session
+	Turns    int                      `json:"turns"`            // requests to the model, including the caller's own
+	Attempts int                      `json:"attempts"`         // how many of the Turns were continuations
+	Reason   continuation.Reason      `json:"reason"`           // why the call was not continued, or not any further
+	List     continuation.List        `json:"list,omitzero"`    // the todo list as last read, or zero
+	Finish   string                   `json:"finish,omitzero"`  // with ReasonNotEnded, the provider's finish reason
+	Limit    int                      `json:"limit,omitzero"`   // the limit that was reached, if Reason.Exhausted() is true
+	Rule     string                   `json:"rule,omitzero"`    // with Limit, the rule that made it, in words; "" for a limit of [continuation.Limits]
+	Awaited  int                      `json:"awaited,omitzero"` // with ReasonBackground, the number of unfinished tasks
+	Check    continuation.CheckResult `json:"check,omitzero"`   // what the program's check said last; see [WithCheck]
+	Paused   *pause.Result            `json:"paused,omitzero"`  // set if the model paused
+	Worth    Worth                    `json:"worth,omitzero"`   // what continuations achieved and cost
+	Usage    []adapter.Usage          `json:"usage,omitempty"`  // one per turn, zero if the provider reported none; nil if carryon left the call alone
+	Err      error                    `json:"-"`                // why the call broke off, or the error of a continuation, the todo source, the store or the gate
+	DryRun   bool                     `json:"dry_run,omitzero"` // whether carryon only reported; Reason then says what it would have done
+	Holdout  bool                     `json:"holdout,omitzero"` // whether the session belongs to the control group of [WithHoldout]
+	Wrote    bool                     `json:"wrote,omitzero"`   // whether the call is the first of a user turn of its session; always false in a dry run
+	GoOn     bool                     `json:"go_on,omitzero"`   // whether, in addition, the user's message only says to go on, such as "continue"
+	Ended    bool                     `json:"ended"`            // whether the call has ended
 }
 
 // Continued reports whether carryon sent at least one continuation.
@@ -88,7 +89,7 @@ func (o Outcome) Explanation() string {
 		return "The model called a tool, so it is the program's turn"
 	case continuation.ReasonNotEnded:
 		return reason + ": " + problemOfFinish(o.Finish)
-	case continuation.ReasonMaxAttempts, continuation.ReasonWithoutProgress, continuation.ReasonTokenBudget:
+	case continuation.ReasonMaxAttempts, continuation.ReasonWithoutProgress, continuation.ReasonTokenBudget, continuation.ReasonCheckExhausted:
 		return reason + ": " + cmp.Or(o.Rule, "the limit is "+strconv.Itoa(o.Limit))
 	case continuation.ReasonNoList, continuation.ReasonListUnreadable, continuation.ReasonNoSession:
 		if o.List.Err == nil { // the outcome is not from a call
@@ -148,7 +149,7 @@ func (o *Outcome) decided(ev *continuation.Evaluation, finish string, cause erro
 		o.Finish = finish
 	case continuation.ReasonSourceFailed, continuation.ReasonSourceLate:
 		o.Err = ev.List.Err
-	case continuation.ReasonGate, continuation.ReasonStore, continuation.ReasonStoreSkipped:
+	case continuation.ReasonGate, continuation.ReasonStore, continuation.ReasonStoreSkipped, continuation.ReasonCheckUnknown:
 		o.Err = cause
 	}
 	if ev.List != (continuation.List{}) {
@@ -280,6 +281,11 @@ type Worth struct {
 	Questions int `json:"questions,omitzero"`
 	Reopened  int `json:"reopened,omitzero"`
 
+	// ChecksFailed counts how often the program's check has failed; see [WithCheck].
+	// ChecksMended counts how often it has passed after continuations because of failures.
+	ChecksFailed int `json:"checks_failed,omitzero"`
+	ChecksMended int `json:"checks_mended,omitzero"`
+
 	Tokens Tokens `json:"tokens,omitzero"` // usage of continuations, as the provider reported it
 	// Unreported counts the continuations whose usage the provider did not report, or
 	// not in full. What they have used is missing from Tokens.
@@ -310,6 +316,7 @@ func (w Worth) Plus(other Worth) Worth {
 		Resumed: w.Resumed + other.Resumed, Finished: w.Finished + other.Finished,
 		Paused: w.Paused + other.Paused, Repeated: w.Repeated + other.Repeated, NoProgress: w.NoProgress + other.NoProgress,
 		Questions: w.Questions + other.Questions, Reopened: w.Reopened + other.Reopened,
+		ChecksFailed: w.ChecksFailed + other.ChecksFailed, ChecksMended: w.ChecksMended + other.ChecksMended,
 		Tokens: w.Tokens.Plus(other.Tokens), Unreported: w.Unreported + other.Unreported,
 		Unsent: w.Unsent + other.Unsent, Estimate: w.Estimate.Plus(other.Estimate),
 	}

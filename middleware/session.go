@@ -88,6 +88,8 @@ type sessionHandle struct {
 	overrides   continuation.Overrides // of the state when last seen
 	barred      bool                   // that state rules a continuation out, whatever the list
 	touched     bool                   // in that state, the model has written the list in this user turn
+	checked     bool                   // the program's check is asked about the call
+	worked      bool                   // in that state, the model has called tools in this user turn
 	denied      bool                   // in that state, a pause that only asked for leave was rejected
 	heldOut     bool                   // it belongs to the control group of [WithHoldout]
 	waited      storeWait
@@ -145,6 +147,7 @@ func (h *sessionHandle) registerUserTurn(ctx context.Context, r *adapter.Request
 		return nil // there is only this call, and it is in one user turn
 	}
 	arrives := h.arrivalOf(ctx, r)
+	arrives.worked = h.checked && hasCalls(r.History)
 	if h.rules.DryRun {
 		pretended := arrives // a copy, so that only dry runs allocate
 		h.pretended = &pretended
@@ -168,15 +171,21 @@ func (h *sessionHandle) registerUserTurn(ctx context.Context, r *adapter.Request
 type arrival struct {
 	userTurn session.UserTurn
 	loopSize int // of the request; -1 in a session
+	worked   bool
 	at       time.Time
 }
 
 // register returns the state after the arrival.
 func (a arrival) register(s continuation.State) continuation.State {
 	if a.loopSize >= 0 {
-		return session.RegisterLoop(s, a.loopSize, a.at)
+		s = session.RegisterLoop(s, a.loopSize, a.at)
+	} else {
+		s = session.RegisterUserTurn(s, a.userTurn)
 	}
-	return session.RegisterUserTurn(s, a.userTurn)
+	if a.worked {
+		s = session.Work(s)
+	}
+	return s
 }
 
 func (h *sessionHandle) arrivalOf(ctx context.Context, r *adapter.Request) arrival {
@@ -230,7 +239,7 @@ func (h *sessionHandle) load(ctx context.Context) (continuation.State, error) {
 
 // saw remembers the parts of a state that the next decision begins with.
 func (h *sessionHandle) saw(s continuation.State) {
-	h.overrides, h.touched, h.denied = s.Overrides, s.Touched, s.LeaveDenied
+	h.overrides, h.touched, h.denied, h.worked = s.Overrides, s.Touched, s.LeaveDenied, s.Check.Worked
 	h.barred = s.Paused.IsSet() || s.Refused || s.UserTurn != h.userTurn
 }
 

@@ -26,6 +26,9 @@ func NewStream[C any](
 	j.call, j.open, j.source.current = call, open, first
 	j.writer = writer[C]{dialect: d}
 	call.text.bounded = true
+	if check := call.decider.check; check != nil {
+		_, check.beats = d.(adapter.Heartbeat[C])
+	}
 	return s
 }
 

@@ -135,7 +135,7 @@ func (u *unary[R]) endTurn(err error, keep bool) {
 // carryOn adds turns as long as the call goes on.
 func (u *unary[R]) carryOn() error {
 	for {
-		k, err := u.call.next()
+		k, _, err := u.call.next(0)
 		if k == nil {
 			return err
 		}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/carryon-go/carryon/internal/terminal"
 )
 
 const noReason = "no reason given"
@@ -28,10 +30,10 @@ func oneLine(reason string) string {
 	reason = strings.ToValidUTF8(reason, string(utf8.RuneError))
 	var b strings.Builder
 	b.Grow(len(reason))
-	e := escapes{}
+	e := terminal.Escapes{}
 	space := false
 	for len(reason) > 0 {
-		if n := e.length(reason); n > 0 {
+		if n := e.Length(reason); n > 0 {
 			reason = reason[n:]
 			continue
 		}
@@ -50,81 +52,4 @@ func oneLine(reason string) string {
 		}
 	}
 	return b.String()
-}
-
-// escapes measures the terminal escape sequences of one text, which is read from
-// start to end. The zero value is ready for use.
-type escapes struct {
-	// unended is set once a search for the end of a string sequence has reached the
-	// end of the text. Later sequences then do not search: a text of nothing but
-	// openings would take quadratic time.
-	unended bool
-}
-
-const (
-	escape     = '\x1b'
-	bell       = '\a'
-	terminator = '\u009c'
-)
-
-// length returns how many bytes at the start of text are an escape sequence,
-// complete or truncated; 0 if no sequence starts there.
-func (e *escapes) length(text string) int {
-	r, n := utf8.DecodeRuneInString(text)
-	if r == escape {
-		rest := text[n:]
-		// Intermediate bytes, for example to choose a character set.
-		n += run(rest, ' ', '/')
-		if n == len(text) || text[n] < '0' || text[n] > '~' {
-			return n
-		}
-		// ESC and a byte from @ to _ are the short form of a C1 control.
-		r = rune(text[n]) + 0x40
-		if n > 1 {
-			r = 0
-		}
-		n++
-	}
-	switch r {
-	case '\u009b': // control sequence: parameters, intermediates, final
-		n += run(text[n:], '0', '?')
-		n += run(text[n:], ' ', '/')
-		return n + min(1, run(text[n:], '@', '~'))
-	case '\u0090', '\u0098', '\u009d', '\u009e', '\u009f': // strings, such as titles and links
-		return n + e.string(text[n:])
-	}
-	if text[0] == escape {
-		return n
-	}
-	return 0
-}
-
-// string returns the length of the rest of a string sequence, including its
-// end; 0 if it has no end, because removing it would remove all further text.
-func (e *escapes) string(text string) int {
-	if e.unended {
-		return 0
-	}
-	i := strings.IndexFunc(text, func(r rune) bool {
-		return r == bell || r == escape || r == terminator
-	})
-	switch {
-	case i < 0:
-		e.unended = true
-		return 0
-	case strings.HasPrefix(text[i:], "\x1b\\"), text[i] >= utf8.RuneSelf:
-		return i + 2
-	case text[i] == escape:
-		return i // another sequence interrupts this one
-	}
-	return i + 1
-}
-
-// run returns how many bytes at the start of text are between low and high.
-func run(text string, low, high byte) int {
-	n := 0
-	for n < len(text) && text[n] >= low && text[n] <= high {
-		n++
-	}
-	return n
 }

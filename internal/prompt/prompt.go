@@ -99,11 +99,7 @@ func (p *Prompter) Prompt(in Input) string {
 	previous := appendPrevious(attempt[len(attempt):], &in, number)
 	seen := append(previous[len(previous):], in.seen()...)
 	v := values{slotTask: task, slotAttempt: attempt, slotSeen: seen}
-	texts := &p.standard
-	if in.Mode == continuation.ApprovalYOLO {
-		texts = &p.yolo
-	}
-	body, addition := texts.base, texts.added[min(number, len(texts.added))-1]
+	body, addition := p.texts(in.Mode).base, p.addition(in.Mode, number)
 
 	var b strings.Builder
 	words := ""
@@ -113,15 +109,35 @@ func (p *Prompter) Prompt(in Input) string {
 	b.Grow(body.size(&v) + len(words) + addition.size(&v) + len("\n\n") + len(previous))
 	body.render(&b, &v)
 	b.WriteString(words)
-	addition.render(&b, &v)
-	if len(previous) > 0 {
-		if len(addition) == 0 {
-			b.WriteByte('\n') // what follows the body begins with a blank line
-		}
-		b.WriteByte('\n')
-		b.Write(previous)
-	}
+	renderAddition(&b, addition, &v, previous)
 	return b.String()
+}
+
+// texts returns the texts of a mode.
+func (p *Prompter) texts(mode continuation.ApprovalMode) *variant {
+	if mode == continuation.ApprovalYOLO {
+		return &p.yolo
+	}
+	return &p.standard
+}
+
+// addition returns what follows the body at an attempt.
+func (p *Prompter) addition(mode continuation.ApprovalMode, number int) template {
+	added := &p.texts(mode).added
+	return added[min(number, len(added))-1]
+}
+
+// renderAddition writes what follows the body, and the line on the previous attempt.
+func renderAddition(b *strings.Builder, addition template, v *values, previous []byte) {
+	addition.render(b, v)
+	if len(previous) == 0 {
+		return
+	}
+	if len(addition) == 0 {
+		b.WriteByte('\n') // what follows the body begins with a blank line
+	}
+	b.WriteByte('\n')
+	b.Write(previous)
 }
 
 // seen returns the line on the turn, with a line break before it, or "". Where nobody

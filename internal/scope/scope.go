@@ -21,6 +21,7 @@ type (
 	layerKey     struct{}
 	turnKey      struct{}
 	toolsKey     struct{}
+	callsKey     struct{}
 )
 
 // MaxName is the length in bytes up to which [Name] leaves a session's name
@@ -61,6 +62,17 @@ func WithTools(ctx context.Context, tools iter.Seq[string]) context.Context {
 func Tools(ctx context.Context) (tools iter.Seq[string], known bool) {
 	tools, _ = ctx.Value(toolsKey{}).(iter.Seq[string])
 	return tools, tools != nil
+}
+
+// WithToolCalls returns a ctx with the number of tool calls that models have made so far.
+func WithToolCalls(ctx context.Context, n uint64) context.Context {
+	return context.WithValue(ctx, callsKey{}, n)
+}
+
+// ToolCalls returns the number that WithToolCalls set, if it did.
+func ToolCalls(ctx context.Context) (n uint64, ok bool) {
+	n, ok = ctx.Value(callsKey{}).(uint64)
+	return n, ok
 }
 
 // Suppress returns a ctx under which carryon continues no call.

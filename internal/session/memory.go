@@ -187,6 +187,7 @@ const (
 	leaveDenied
 	asked
 	unjudged
+	worked
 )
 
 func flagsOf(s continuation.State) (f flags) {
@@ -210,6 +211,9 @@ func flagsOf(s continuation.State) (f flags) {
 	}
 	if s.Unjudged {
 		f |= unjudged
+	}
+	if s.Check.Worked {
+		f |= worked
 	}
 	return f
 }
@@ -259,6 +263,8 @@ type rareRecord struct {
 	repeats  int32
 	loopSeen instant
 	stale    uint64
+	failure  uint64 // the last one of the program's check
+	failed   int32  // how often it has failed
 	calls    [8]uint64
 	loopSize int32
 	own      continuation.Overrides
@@ -272,6 +278,8 @@ func rareRecordOf(s *continuation.State) rareRecord {
 		repeats:  small(s.Repeats),
 		loopSeen: instantOf(s.Loop.Seen),
 		stale:    s.Stale,
+		failure:  s.Check.Last,
+		failed:   small(s.Check.Failed),
 		calls:    s.Calls,
 		loopSize: small(s.Loop.Size),
 		own:      s.Overrides,
@@ -285,6 +293,7 @@ func (r *rareRecord) unpackTo(s *continuation.State) {
 	s.Paused, s.Repeats = r.paused, int(r.repeats)
 	s.Waiting = continuation.Waiting{Since: r.waiting.time(), Turns: int(r.waits)}
 	s.Loop = continuation.Loop{Size: int(r.loopSize), Seen: r.loopSeen.time()}
+	s.Check.Failed, s.Check.Last = int(r.failed), r.failure
 	s.Stale, s.Calls, s.Overrides = r.stale, r.calls, r.own
 }
 
@@ -350,6 +359,7 @@ func (r *record) unpack() continuation.State {
 		LeaveDenied:   r.flags&leaveDenied != 0,
 		Asked:         r.flags&asked != 0,
 		Unjudged:      r.flags&unjudged != 0,
+		Check:         continuation.CheckState{Worked: r.flags&worked != 0},
 		TextLength:    int(r.textLength),
 		Attempts:      int(r.attempts),
 		Continuations: int(r.continuations),

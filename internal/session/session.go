@@ -92,6 +92,26 @@ func Ask(s continuation.State) continuation.State {
 	return s
 }
 
+// Work returns the state of a user turn in which the model has called tools.
+func Work(s continuation.State) continuation.State {
+	s.Check.Worked = true
+	return s
+}
+
+// FailCheck returns the state after the program's check has failed, in the way that the
+// digest identifies.
+func FailCheck(s continuation.State, digest uint64) continuation.State {
+	s.Check.Failed++
+	s.Check.Last = digest
+	return s
+}
+
+// PassCheck returns the state after the program's check has passed.
+func PassCheck(s continuation.State) continuation.State {
+	s.Check.Failed, s.Check.Last = 0, 0
+	return s
+}
+
 // Wait returns the state after a turn was left alone because work that the agent has
 // begun still runs.
 func Wait(s continuation.State, now time.Time) continuation.State {
@@ -107,11 +127,12 @@ type Ended struct {
 	// Answered says that the model answered with text or calls, and did not pause.
 	Answered bool
 
-	Asked  bool   // it was the question whether anything is open
-	Called bool   // with a tool call
-	Calls  uint64 // identifies its calls by names and arguments; 0 if they are not known
-	Tokens int    // that it used, as far as known
-	Result continuation.PromptResult
+	Asked   bool   // it was the question whether anything is open
+	Checked bool   // it was about a failure of the program's check
+	Called  bool   // with a tool call
+	Calls   uint64 // identifies its calls by names and arguments; 0 if they are not known
+	Tokens  int    // that it used, as far as known
+	Result  continuation.PromptResult
 	// Unshown says that it failed before the caller was shown anything of it.
 	Unshown bool
 	// Refused says that the provider will not answer this conversation, however
@@ -135,7 +156,7 @@ func Release(s continuation.State, token uint64, e Ended) continuation.State {
 	s.LastResult = e.Result
 	s.Answered = s.Answered || s.Loop.Size > 0 && !e.Unshown
 	s.Repeats = repeatsAfter(s.Repeats, e)
-	s.Unjudged = e.Answered && !e.Asked // only a list tells what a continuation was worth
+	s.Unjudged = e.Answered && !e.Asked && !e.Checked // only a list tells what a continuation was worth
 	s.Asked = s.Asked && !e.Called && !e.Unshown
 	made := addCalls(&s, e.Calls)
 	if (e.Called && made || e.Unshown) && s.Attempts > 0 {
@@ -180,7 +201,7 @@ func Withdraw(s continuation.State, token uint64, before continuation.State) con
 	}
 	s.Claim = continuation.Claim{}
 	s.Attempts, s.Continuations = max(s.Attempts-1, 0), max(s.Continuations-1, 0)
-	s.LastPrompt, s.LeaveDenied, s.Asked = before.LastPrompt, before.LeaveDenied, before.Asked
+	s.LastPrompt, s.LeaveDenied, s.Asked, s.Check = before.LastPrompt, before.LeaveDenied, before.Asked, before.Check
 	return s
 }
 

@@ -1,0 +1,276 @@
+package middleware
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"hash/fnv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/clock"
+	"github.com/carryon-go/carryon/internal/prompt"
+	"github.com/carryon-go/carryon/internal/scope"
+)
+
+// Check says whether the work of a user turn is done: nil if it is, an *[Unmet] if
+// something is missing. Any other error, or a panic, means that nobody knows. The package
+// carryon/check has one that runs a command.
+//
+// A Check must return soon after its ctx has ended. The ctx has the session of the call,
+// and carryon does not continue a model that is asked under it. Several calls may run a
+// Check at the same time.
+type Check func(ctx context.Context, turn NextTurn) error
+
+// Unmet is the error of a [Check] that says what is missing. The model is told the end of
+// Text.
+type Unmet struct { //nolint:errname // it reads as what a check says
+	Name string // what was checked, such as "make test"
+	Text string // what is missing, such as the output of a command
+}
+
+// Error returns the name and that the check failed, without the text.
+func (u *Unmet) Error() string { return cmp.Or(u.Name, "the check") + " failed" }
+
+// WithCheck makes carryon ask the program whether the work is done, because a finished
+// list is only the model's word. When a user turn that has called tools would end well in
+// text, with nothing open on the list or without a list, carryon holds the end of the
+// answer and asks c. If it is unmet, carryon continues the turn with what is missing.
+// If it fails in another way, that is reported and the answer ends.
+//
+// carryon does not ask while somebody is waited for, after a question to the user in
+// [continuation.ApprovalDefault], or if no attempt is left. It asks in a dry run and for
+// the control group, too.
+//
+// The limits are those of all continuations. A failure that differs from the one before
+// in more than numbers is progress. A check that never passes costs at most ten
+// continuations until the user writes again.
+//
+// While c runs, a stream shows signs of life, if its protocol has any. The caller's
+// deadline ends c in time to end the answer well; Close, the end of the caller's ctx
+// and [Middleware.Drain] end it at once.
+//
+// Experimental: the rules for asking may change.
+func WithCheck(c Check) Option {
+	return check(c != nil, func(o *options) { o.check = c }, "nil check")
+}
+
+// maxSilence is how long a check may take where the stream can show no sign of life:
+// agents give up after 240 seconds or later.
+const maxSilence = 200 * time.Second
+
+// errSilence ends a check that takes longer.
+var errSilence = errors.New("middleware: the check took longer than clients bear silence")
+
+// errNoResult is the error of a check that ended its goroutine instead of returning.
+var errNoResult = errors.New("middleware: the check did not return")
+
+// checking asks the program's check about the turns of a call.
+type checking struct {
+	env   *callEnv
+	beats bool // the caller is shown signs of life meanwhile, if the protocol has any
+
+	turn   int                      // the turn that the check was asked about last
+	result continuation.CheckResult // what it said
+	unmet  *Unmet                   // the last failure of the call
+	digest uint64                   // of it
+	noted  bool                     // it was counted in the state of the session
+	mended bool                     // the check has passed after a failure
+	err    error                    // why nobody knows
+	run    *checkRun                // nil unless the check runs
+}
+
+// of returns what the check says of a turn, and the digest of a failure.
+func (c *checking) of(t *turn, sameTurn bool) (continuation.CheckResult, uint64) {
+	switch {
+	case c == nil:
+		return continuation.NoCheck, 0
+	case t.rejection != nil && c.unmet == nil:
+		return continuation.NoCheck, 0 // a model that is blocked may say so
+	case t.rejection != nil, sameTurn && c.unmet != nil:
+		return continuation.CheckFailed, c.digest
+	case c.turn == t.Turn:
+		return c.result, c.digest
+	case c.env.session.worked || c.env.request.callsTools():
+		return continuation.CheckDue, 0
+	}
+	return continuation.NoCheck, 0
+}
+
+// isRunning reports whether the check runs.
+func (c *checking) isRunning() bool { return c != nil && c.run != nil }
+
+// begin starts the check on a turn.
+func (c *checking) begin(turn *NextTurn) {
+	e := c.env
+	ctx, stop := context.WithCancelCause(scope.WithToolCalls(scope.WithSession(e.cancel.ctx, turn.Session), e.mw.toolCalls.Load()))
+	r := &checkRun{ctx: ctx, stop: stop, err: errNoResult, done: make(chan struct{}), limit: continuation.Off}
+	c.run = r
+	if left, ok := e.timeouts.left(); ok {
+		r.timers = append(r.timers, e.mw.options.clock.AfterFunc(left-reserve(left), func() { stop(ErrDeadlineNear) }))
+	}
+	if c.beats {
+		r.limit = maxSilence
+	}
+	if limit := e.timeouts.untilFirst(r.limit); limit != continuation.Off {
+		r.silence = e.mw.options.clock.AfterFunc(limit, func() { stop(errSilence) })
+		r.timers = append(r.timers, r.silence)
+	}
+	r.release = context.AfterFunc(e.mw.drain.begun, func() { stop(ErrShutdown) })
+	e.mw.drain.beginCheck()
+	check, about := e.mw.options.check, *turn
+	go func() {
+		defer e.mw.drain.endCheck()
+		defer close(r.done)
+		r.err = e.mw.plugins.run(func() error { return check(ctx, about) })
+	}()
+}
+
+// checkRun is a check that runs.
+type checkRun struct {
+	ctx     context.Context
+	stop    context.CancelCauseFunc
+	release func() bool // from the end of the program
+	done    chan struct{}
+	err     error // valid once done is closed
+	timers  []clock.Timer
+	silence clock.Timer   // of timers: until the caller gives up; nil for no limit
+	limit   time.Duration // of the silence, unless the caller's own is shorter
+}
+
+// await waits until the check has ended, or was ended, but no longer than patience,
+// unless that is 0. It reports whether the wait is over.
+func (r *checkRun) await(clock Clock, patience time.Duration) bool {
+	var late chan struct{}
+	if patience > 0 {
+		late = make(chan struct{})
+		timer := clock.AfterFunc(patience, func() { close(late) })
+		defer timer.Stop()
+	}
+	select {
+	case <-r.done:
+	case <-r.ctx.Done():
+	case <-late:
+		return false
+	}
+	return true
+}
+
+// result returns what the check has returned or, if it was ended, what ended it.
+func (r *checkRun) result() error {
+	cause := context.Cause(r.ctx)
+	select {
+	case <-r.done:
+		if cause == nil || r.err == nil || errors.As(r.err, new(*Unmet)) {
+			return r.err
+		}
+	default:
+	}
+	return cause
+}
+
+// showedLife notes that the caller was shown a sign of life.
+func (c *checking) showedLife() {
+	c.env.timeouts.startQuiet()
+	if r := c.run; r != nil && r.silence != nil {
+		r.silence.Reset(c.env.timeouts.untilFirst(r.limit))
+	}
+}
+
+// settle takes the result of the check on a turn.
+func (c *checking) settle(turn int) {
+	r := c.run
+	c.end()
+	c.turn, c.result, c.unmet, c.digest, c.noted = turn, continuation.CheckUnknown, nil, 0, false
+	c.err = r.result()
+	switch {
+	case c.err == nil:
+		c.result = continuation.CheckPassed
+	case errors.As(c.err, &c.unmet) && c.unmet != nil:
+		c.result, c.digest, c.err = continuation.CheckFailed, digestOf(c.unmet.Text), nil
+	}
+	r.stop(nil)
+	c.env.record(func(o *Outcome) {
+		o.Check = c.result
+		if c.result == continuation.CheckFailed {
+			o.Worth.ChecksFailed++
+		}
+	})
+}
+
+// end stops everything that waits for a check.
+func (c *checking) end() {
+	if !c.isRunning() {
+		return
+	}
+	c.run.release()
+	for _, timer := range c.run.timers {
+		timer.Stop()
+	}
+	c.run = nil
+}
+
+// failure returns the last failure, for a prompt.
+func (c *checking) failure() prompt.Failure {
+	return prompt.Failure{Name: c.unmet.Name, Text: c.unmet.Text}
+}
+
+// askCheck asks the check about the current turn, and takes the decision that follows. It
+// waits no longer than patience at a time, unless that is 0.
+func (d *decider) askCheck(patience time.Duration) (step, error) {
+	c := d.check
+	if c.run == nil {
+		c.begin(&NextTurn{TurnID: d.nextID(), Text: string(d.turn.reader.text.transcript.bytes())})
+	}
+	if !c.run.await(d.env.mw.options.clock, patience) {
+		return checks, nil
+	}
+	c.settle(d.turn.Turn)
+	if err := d.env.interruption(); err != nil {
+		return stops, err
+	}
+	if c.err != nil {
+		d.env.fault(d.turn.TurnID, OpCheck, c.err)
+		d.cause = c.err
+	}
+	switch {
+	case errors.Is(c.err, ErrDeadlineNear):
+		return d.refuse(continuation.ReasonDeadline), nil
+	case errors.Is(c.err, ErrShutdown):
+		return d.refuse(continuation.ReasonShutdown), nil
+	}
+	return d.lookAgain(), nil
+}
+
+// digestOf identifies a failure by its words. Numbers do not count: counts, times,
+// addresses and hashes differ from run to run although nothing has changed.
+func digestOf(text string) uint64 {
+	sum := fnv.New64a()
+	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if !isNumber(word) {
+			_, _ = sum.Write(append([]byte(strings.Map(dropDigit, word)), 0)) // it never fails
+		}
+	}
+	return sum.Sum64() | 1
+}
+
+func dropDigit(r rune) rune {
+	if unicode.IsDigit(r) {
+		return -1
+	}
+	return r
+}
+
+// leastHash is how many characters a hash or an address has at least.
+const leastHash = 6
+
+// isNumber reports whether a word is a number, perhaps with a unit, or a hash in
+// hexadecimal digits.
+func isNumber(word string) bool {
+	first, _ := utf8.DecodeRuneInString(word)
+	return unicode.IsDigit(first) ||
+		len(word) >= leastHash && strings.Trim(word, "0123456789abcdef") == "" && strings.ContainsAny(word, "0123456789")
+}
