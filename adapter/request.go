@@ -70,8 +70,13 @@ type Request struct {
 	Model, Provider string
 	Streamed        bool
 
-	Users int    // number of messages that the user has written
-	User  string // text of the last of them
+	Users     int    // number of messages that the user has written
+	User      string // text of the last of them
+	FirstUser string // text of the first of them
+
+	// SubAgent says that the request is not of the agent's main conversation: a sub-agent
+	// sends it, for example. middleware.WithCheck is about the main conversation.
+	SubAgent bool
 
 	// Unanswered says that neither the model nor a tool has answered the user's last
 	// message. Previous is then the text of the message before it.

@@ -73,9 +73,10 @@ type Waiting struct {
 // CheckState is what a session remembers of the program's check; see
 // middleware.WithCheck.
 type CheckState struct {
-	Worked bool   `json:"worked,omitzero"` // the model has called tools in this user turn
-	Failed int    `json:"failed,omitzero"` // how often the check has failed in this user turn since it last passed
-	Last   uint64 `json:"last,omitzero"`   // digest of the last failure
+	Message uint64 `json:"message,omitzero"` // hash of the message that began the user turn in the main conversation
+	Worked  bool   `json:"worked,omitzero"`  // the model has called tools in this user turn
+	Failed  int    `json:"failed,omitzero"`  // how often the check has failed in this user turn since it last passed
+	Last    uint64 `json:"last,omitzero"`    // digest of the last failure
 }
 
 // maxWaits is how many turns of a user turn may end in a wait for work whose age nobody

@@ -74,9 +74,9 @@ func newCall(ctx context.Context, mw *Middleware, r *adapter.Request) *Call {
 	c.pauses.decider = &c.decider
 	c.reminders.env = &c.env
 	c.decider.list = &noList
-	if mw.options.check != nil {
+	if mw.options.check != nil && !mw.isSubAgents(r) {
 		c.decider.check = &checking{env: &c.env}
-		c.env.session.checked = true
+		c.env.session.main = true
 	}
 	return c
 }
@@ -131,7 +131,7 @@ func (c *Call) beginTurn(attempt int) {
 		c.env.session.waited.beginTurn()
 	}
 	c.turn = c.turn.next(attempt, ours && (later || c.additions.PauseTool != nil), ours && later)
-	c.turn.reader.totals = c.env.mw.options.usage
+	c.turn.reader.totals, c.turn.reader.calls.keeps = c.env.mw.options.usage, c.env.mw.options.check != nil
 	if later && c.decider.last.Asks {
 		c.turn.reader.reply = prompt.NewReply()
 	}
@@ -156,6 +156,9 @@ func (c *Call) endReading() {
 	r.end()
 	if r.first && handback.IsPlainStop(r.finish) {
 		c.plainStop = r.finish
+	}
+	if c.env.mw.options.check != nil {
+		c.noteHandover()
 	}
 }
 
@@ -184,9 +187,6 @@ func (c *Call) endTurn(err error) {
 	}
 	if err == nil {
 		c.noteListWriting()
-	}
-	if r.showedCall() && c.env.mw.options.check != nil {
-		c.env.mw.toolCalls.Add(1)
 	}
 	c.env.outcomeCell().addUsage(r.usage(), !r.first, statusOf(err) == 0 && !reportsInput(r.usage()))
 	c.env.mw.options.reporter.turnEnded(c.env.observed.turnCtx(c.env.cancel.caller), TurnEnded{

@@ -42,7 +42,9 @@ func (u *Unmet) Error() string { return cmp.Or(u.Name, "the check") + " failed" 
 // If it fails in another way, that is reported and the answer ends.
 //
 // carryon does not ask while somebody is waited for, after a question to the user in
-// [continuation.ApprovalDefault], or if no attempt is left. It asks in a dry run and for
+// [continuation.ApprovalDefault], if no attempt is left, or at the end of a sub-agent's
+// work. A conversation is a sub-agent's if [adapter.Request].SubAgent says so, or if it
+// begins with words that a model has given to a tool. carryon asks in a dry run and for
 // the control group, too.
 //
 // The limits are those of all continuations. A failure that differs from the one before

@@ -173,8 +173,8 @@ func (j *joiner[C]) content(c *C) {
 		}
 	}
 	j.writer.write(reader, c, out)
-	if len(reader.calls.calls) > 0 && !reader.calls.unwatched {
-		j.phase.enter(streaming) // no later chunk may overtake a held one
+	if calls := &reader.calls; len(calls.calls) > 0 && (!calls.unwatched || calls.keeps) {
+		j.phase.enter(streaming) // no later chunk may overtake a held one, or pass unread
 	}
 }
 

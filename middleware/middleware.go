@@ -30,6 +30,7 @@ type Middleware struct {
 	drain        *drain
 	calls        atomic.Uint64 // numbers the calls, if anybody observes
 	toolCalls    atomic.Uint64 // turns that have called tools, for a check
+	handovers    handovers     // to sub-agents, likewise
 }
 
 // New returns a Middleware that continues calls until the todos are done. It panics if

@@ -88,7 +88,7 @@ type sessionHandle struct {
 	overrides   continuation.Overrides // of the state when last seen
 	barred      bool                   // that state rules a continuation out, whatever the list
 	touched     bool                   // in that state, the model has written the list in this user turn
-	checked     bool                   // the program's check is asked about the call
+	main        bool                   // the program's check is asked about the call
 	worked      bool                   // in that state, the model has called tools in this user turn
 	denied      bool                   // in that state, a pause that only asked for leave was rejected
 	heldOut     bool                   // it belongs to the control group of [WithHoldout]
@@ -147,7 +147,8 @@ func (h *sessionHandle) registerUserTurn(ctx context.Context, r *adapter.Request
 		return nil // there is only this call, and it is in one user turn
 	}
 	arrives := h.arrivalOf(ctx, r)
-	arrives.worked = h.checked && hasCalls(r.History)
+	arrives.checks, arrives.main = h.store.options.check != nil, h.main
+	arrives.worked = h.main && hasCalls(r.History)
 	if h.rules.DryRun {
 		pretended := arrives // a copy, so that only dry runs allocate
 		h.pretended = &pretended
@@ -170,20 +171,23 @@ func (h *sessionHandle) registerUserTurn(ctx context.Context, r *adapter.Request
 // arrival is the arrival of a request at its session, or at its tool loop.
 type arrival struct {
 	userTurn session.UserTurn
-	loopSize int // of the request; -1 in a session
-	worked   bool
+	loopSize int  // of the request; -1 in a session
+	checks   bool // the program has a check
+	main     bool // it is asked about the call
+	worked   bool // the model has called tools in the user turn
 	at       time.Time
 }
 
 // register returns the state after the arrival.
 func (a arrival) register(s continuation.State) continuation.State {
+	before := s
 	if a.loopSize >= 0 {
 		s = session.RegisterLoop(s, a.loopSize, a.at)
 	} else {
 		s = session.RegisterUserTurn(s, a.userTurn)
 	}
-	if a.worked {
-		s = session.Work(s)
+	if a.checks {
+		s = session.RegisterWork(before, s, a.main, a.worked)
 	}
 	return s
 }

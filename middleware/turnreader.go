@@ -474,6 +474,7 @@ type tracker struct {
 	unwatched    bool            // every call is an ordinary one
 	pauseRemoved bool            // a call of todo_pause was found, and is not shown
 	exposed      bool            // a call was shown before its name, which is todo_pause
+	keeps        bool            // it keeps the arguments of all calls
 }
 
 // toolCall is one tool call of a turn.
@@ -481,7 +482,7 @@ type toolCall struct {
 	index     int // adapter.NoIndex if it never had one
 	id        string
 	name      string
-	arguments []byte // kept only while the call is, or may become, todo_pause
+	arguments []byte // kept only while the call is, or may become, todo_pause, unless the tracker keeps all
 	sum       uint64 // of the arguments
 	kind      kind
 	shown     bool // a fragment of it was shown
@@ -533,7 +534,7 @@ func (t *tracker) add(index int, id, name, arguments string) int {
 		t.latest.Add([]byte(arguments)) // only the latest call can get a fragment without index and id
 	}
 	c.sum = addSum(c.sum, arguments)
-	if c.kind != other {
+	if c.kind != other || t.keeps {
 		room := maxArguments + 1 - len(c.arguments) // one byte more, so that overlong arguments show
 		c.arguments = append(c.arguments, arguments[:min(len(arguments), max(room, 0))]...)
 	}

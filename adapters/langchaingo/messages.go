@@ -25,6 +25,7 @@ func readMessages(r *adapter.Request, messages []llms.MessageContent) {
 				continue
 			}
 			r.Users++
+			r.FirstUser = user // the messages are read backwards
 			if r.Users == 1 {
 				r.User = user
 				if i > 0 && r.Unanswered {

@@ -114,6 +114,7 @@ func readUser(d *adapter.Request, messages []openai.ChatCompletionMessage) {
 		return
 	}
 	d.Users++
+	d.FirstUser = user // the messages are read backwards
 	if d.Users > 1 {
 		return // a later one is the last
 	}

@@ -99,6 +99,7 @@ func (t *transport) begin(r *request, original *http.Request, protocol wire.Prot
 	if facts.LeaveAlone == continuation.ReasonNone && wire.HasSideHeader(original.Header.Get) {
 		facts.LeaveAlone = continuation.ReasonSideCall
 	}
+	facts.SubAgent = facts.SubAgent || wire.HasSubHeader(original.Header.Get)
 	if t.mw.AttachesReminders() {
 		facts.Attachable = parsed.Attachable(r)
 	}

@@ -18,6 +18,8 @@ type Agent struct {
 	SideCalls []Fact // how the prompts of calls begin that are not part of the work
 	Metadata  []Fact // headers in which a request says, as JSON, what it is; also members of client_metadata
 	SideMarks []Mark // of calls that are not part of the work, in that JSON
+	SubMarks  []Mark // of calls of sub-agents, in that JSON
+	SubHeads  []Mark // of calls that are not of the main conversation, such as those of sub-agents: headers and their values, "" for any
 
 	Elements  []Element // in which it writes to the model with the role of the user or the system
 	Banners   []Fact    // lines that it puts before such an element, and more lines behind them
@@ -62,7 +64,8 @@ type Tool struct {
 	Seen string
 }
 
-// Mark is a member of such JSON, and the value with which a request is a side call.
+// Mark is a member of such JSON, or a header, with the value that says something of a
+// request.
 type Mark struct{ Member, Value, Seen string }
 
 // Element is the name of an element such as <system-reminder>…</system-reminder>.

@@ -13,6 +13,8 @@ var codex = Agent{ //nolint:gochecknoglobals // facts
 		{"request_kind", "compaction", codexSeen},
 		{"thread_source", "thread_title", codexSeen},
 	},
+	SubMarks:  []Mark{{"thread_source", "subagent", codexSeen}},
+	SubHeads:  []Mark{{"X-Openai-Subagent", "", codexSeen}},
 	Summaries: []Fact{{"Another language model started to solve this problem and produced a summary of its thinking process.", "0.171.0"}},
 	Headings:  []Fact{{"## My request for Codex:", ""}},
 	Elements: []Element{

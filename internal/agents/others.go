@@ -3,9 +3,15 @@ package agents
 const copilotCLISeen = "1.0.102"
 
 var copilotCLI = Agent{ //nolint:gochecknoglobals // facts
-	Name:     "Copilot CLI",
-	Tools:    []Tool{{"sql", RunsSQL, copilotCLISeen}, {"update_todo", WritesList, ""}},
-	Headers:  []Fact{{"X-Client-Session-Id", copilotCLISeen}, {"X-Agent-Task-Id", copilotCLISeen}},
+	Name:    "Copilot CLI",
+	Tools:   []Tool{{"sql", RunsSQL, copilotCLISeen}, {"update_todo", WritesList, ""}},
+	Headers: []Fact{{"X-Client-Session-Id", copilotCLISeen}, {"X-Agent-Task-Id", copilotCLISeen}},
+	SubHeads: []Mark{
+		{"X-Parent-Agent-Id", "", copilotCLISeen},
+		{"X-Interaction-Type", "conversation-subagent", copilotCLISeen},
+		{"X-Interaction-Type", "conversation-background", copilotCLISeen},
+		{"X-Interaction-Type", "conversation-compaction", copilotCLISeen},
+	},
 	Elements: []Element{{"system_notification", Reports, "1.0.95", ""}, {"current_datetime", Precedes, copilotCLISeen, ""}},
 	Summaries: []Fact{
 		{"Some of the conversation history has been summarized to free up context.", "0.0.400"},

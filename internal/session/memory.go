@@ -263,7 +263,8 @@ type rareRecord struct {
 	repeats  int32
 	loopSeen instant
 	stale    uint64
-	failure  uint64 // the last one of the program's check
+	checked  uint64 // the user's message about whose turn the program's check was asked
+	failure  uint64 // the last one of that check
 	failed   int32  // how often it has failed
 	calls    [8]uint64
 	loopSize int32
@@ -278,6 +279,7 @@ func rareRecordOf(s *continuation.State) rareRecord {
 		repeats:  small(s.Repeats),
 		loopSeen: instantOf(s.Loop.Seen),
 		stale:    s.Stale,
+		checked:  s.Check.Message,
 		failure:  s.Check.Last,
 		failed:   small(s.Check.Failed),
 		calls:    s.Calls,
@@ -293,7 +295,7 @@ func (r *rareRecord) unpackTo(s *continuation.State) {
 	s.Paused, s.Repeats = r.paused, int(r.repeats)
 	s.Waiting = continuation.Waiting{Since: r.waiting.time(), Turns: int(r.waits)}
 	s.Loop = continuation.Loop{Size: int(r.loopSize), Seen: r.loopSeen.time()}
-	s.Check.Failed, s.Check.Last = int(r.failed), r.failure
+	s.Check.Message, s.Check.Failed, s.Check.Last = r.checked, int(r.failed), r.failure
 	s.Stale, s.Calls, s.Overrides = r.stale, r.calls, r.own
 }
 

@@ -92,10 +92,22 @@ func Ask(s continuation.State) continuation.State {
 	return s
 }
 
-// Work returns the state of a user turn in which the model has called tools.
-func Work(s continuation.State) continuation.State {
-	s.Check.Worked = true
-	return s
+// RegisterWork returns the state after the arrival of a request, with what is known of
+// the program's check. before and after are the states before and after its user turn was
+// registered. main says that the request is of the session's main conversation, and worked
+// that the model has called tools in its user turn.
+//
+// An agent may give its sub-agents the name of its own session. What is known is of the
+// user turn in the main conversation, whatever else comes in between.
+func RegisterWork(before, after continuation.State, main, worked bool) continuation.State {
+	cameBack := before.Message != after.Message && before.Check.Message == after.Message
+	if !main || cameBack {
+		after.Check = before.Check
+	}
+	if main {
+		after.Check.Message, after.Check.Worked = after.Message, after.Check.Worked || worked
+	}
+	return after
 }
 
 // FailCheck returns the state after the program's check has failed, in the way that the

@@ -31,7 +31,7 @@ func TestRecordsOfStatesHaveAFixedForm(t *testing.T) {
 		LeaveDenied: true,
 		Asked:       true,
 		Unjudged:    true,
-		Check:       continuation.CheckState{Worked: true, Failed: 3, Last: 1<<61 + 1},
+		Check:       continuation.CheckState{Message: 1<<60 + 1, Worked: true, Failed: 3, Last: 1<<61 + 1},
 		Calls:       [8]uint64{1<<62 + 1, 5},
 		Loop:        continuation.Loop{Size: 9, Seen: at},
 	})

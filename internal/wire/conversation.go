@@ -25,7 +25,7 @@ type Facts struct {
 
 // Begin begins the list of messages, which is next in s. If there are several lists, the last one counts.
 func (f *Facts) Begin(s *rawjson.Scanner) {
-	f.Messages, f.System, f.Users, f.User, f.Unanswered = 0, 0, 0, "", false
+	f.Messages, f.System, f.Users, f.User, f.FirstUser, f.Unanswered = 0, 0, 0, "", "", false
 	f.list, f.firstCall, f.previous, f.last = *s, 0, nil, nil
 }
 
@@ -34,6 +34,9 @@ func (f *Facts) AddUser(text string) {
 	if adapter.IsAutomatic(text) {
 		f.Unanswered = f.Unanswered && !automatic.IsSummary(text) // the summary is also of what answered the user
 		return
+	}
+	if f.Users == 0 {
+		f.FirstUser = text
 	}
 	f.Users++
 	f.User, f.Unanswered, f.firstCall, f.previous = text, true, 0, f.last

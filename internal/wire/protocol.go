@@ -116,12 +116,17 @@ type sideCalls struct {
 	headers []string
 	members []string // the same in lower case
 	marks   []agents.Mark
+
+	subMarks, subHeads []agents.Mark // of what is not of the main conversation, such as a sub-agent's
 }
 
 var knownSideCalls = sync.OnceValue(func() *sideCalls { //nolint:gochecknoglobals // facts, put together once
 	k := &sideCalls{
 		prompts: agents.Collect(func(a *agents.Agent) []agents.Fact { return a.SideCalls }),
 		marks:   agents.Collect(func(a *agents.Agent) []agents.Mark { return a.SideMarks }),
+
+		subMarks: agents.Collect(func(a *agents.Agent) []agents.Mark { return a.SubMarks }),
+		subHeads: agents.Collect(func(a *agents.Agent) []agents.Mark { return a.SubHeads }),
 	}
 	for _, h := range agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Metadata }) {
 		k.headers, k.members = append(k.headers, h.Text), append(k.members, strings.ToLower(h.Text))
@@ -156,21 +161,47 @@ func IsNudge(text string) bool {
 // HasSideHeader reports whether a header of a request, which get returns by its name, says
 // that it is a side call.
 func HasSideHeader(get func(name string) string) bool {
+	return headerHas(get, knownSideCalls().marks)
+}
+
+// headerHas reports whether what a request says about itself in a header has one of the
+// marks.
+func headerHas(get func(name string) string, marks []agents.Mark) bool {
 	for _, name := range knownSideCalls().headers {
-		if text := get(name); text != "" && isMarked([]byte(text)) {
+		if text := get(name); text != "" && hasMark([]byte(text), marks) {
 			return true
 		}
 	}
 	return false
 }
 
+// HasSubHeader reports whether a header of a request, which get returns by its name, says
+// that it is not of the main conversation: a sub-agent sends it, for example.
+func HasSubHeader(get func(name string) string) bool {
+	for i := range knownSideCalls().subHeads {
+		m := &knownSideCalls().subHeads[i]
+		if value := get(m.Member); value != "" && (m.Value == "" || m.Value == value) {
+			return true
+		}
+	}
+	return headerHas(get, knownSideCalls().subMarks)
+}
+
 // HasSideMetadata reports whether the client_metadata of a request says that it is a side
 // call.
-func HasSideMetadata(metadata []byte) bool {
+func HasSideMetadata(metadata []byte) bool { return metadataHas(metadata, knownSideCalls().marks) }
+
+// HasSubMetadata reports whether the client_metadata of a request says that a sub-agent
+// sends it.
+func HasSubMetadata(metadata []byte) bool {
+	return metadataHas(metadata, knownSideCalls().subMarks)
+}
+
+func metadataHas(metadata []byte, marks []agents.Mark) bool {
 	for _, name := range knownSideCalls().members {
 		if raw := rawjson.Member(metadata, name); rawjson.IsString(raw) {
 			text, _ := rawjson.Text(raw, nil)
-			if isMarked(text) {
+			if hasMark(text, marks) {
 				return true
 			}
 		}
@@ -178,10 +209,10 @@ func HasSideMetadata(metadata []byte) bool {
 	return false
 }
 
-// isMarked reports whether what a request says about itself is said of side calls.
-func isMarked(object []byte) bool {
-	for i := range knownSideCalls().marks {
-		m := &knownSideCalls().marks[i]
+// hasMark reports whether what a request says about itself has one of the marks.
+func hasMark(object []byte, marks []agents.Mark) bool {
+	for i := range marks {
+		m := &marks[i]
 		if rawjson.TextOf(rawjson.Member(object, m.Member)) == m.Value {
 			return true
 		}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -41,4 +42,28 @@ func TestSideCallsSayWhatTheyAre(t *testing.T) {
 	}
 	assert.False(t, HasSideMetadata([]byte(`{"request_kind":"compaction"}`)))
 	assert.False(t, HasSideMetadata(nil))
+}
+
+// What sub-agents say of themselves, in all agents that say it.
+func TestCallsThatAreNotOfTheMainConversation(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		header, value string
+		want          bool
+	}{
+		"a sub-agent of Claude Code":       {"X-Claude-Code-Agent-Id", "a1", true},
+		"Claude Code itself":               {"X-Claude-Code-Session-Id", "s1", false},
+		"a sub-agent of Codex":             {"X-Openai-Subagent", "review", true},
+		"a thread of a sub-agent of Codex": {"X-Codex-Turn-Metadata", `{"thread_source":"subagent"}`, true},
+		"a thread of a user of Codex":      {"X-Codex-Turn-Metadata", `{"thread_source":"user"}`, false},
+		"a sub-agent of opencode":          {"X-Parent-Session-Id", "ses_1", true},
+		"a sub-agent of Copilot":           {"X-Interaction-Type", "conversation-subagent", true},
+		"a title of Copilot":               {"X-Interaction-Type", "conversation-background", true},
+		"Copilot itself":                   {"X-Interaction-Type", "conversation-user", false},
+	} {
+		header := http.Header{c.header: {c.value}}
+		assert.Equal(t, c.want, HasSubHeader(header.Get), name)
+	}
+	assert.True(t, HasSubMetadata([]byte(`{"x-codex-turn-metadata":"{\"thread_source\":\"subagent\"}"}`)))
+	assert.False(t, HasSubMetadata([]byte(`{"x-codex-turn-metadata":"{\"thread_source\":\"user\"}"}`)))
 }

@@ -68,7 +68,7 @@ func TestFactsOfARequest(t *testing.T) {
 		`{"functions":[],"function_call":null}`: {},
 		`{"messages":[{"role":"system","content":"S"},{"role":"user","content":"a"},{"role":"assistant","tool_calls":[{"id":"c1"}]},{"role":"user","content":"b"},` +
 			`{"role":"assistant","reasoning":"r","tool_calls":[{"id":"c2"},{"id":"c3"}]},{"role":"assistant","tool_calls":[{"id":"c4"}]}]}`: {
-			Messages: 6, System: 1, Users: 2, User: "b", Reasoning: true,
+			Messages: 6, System: 1, Users: 2, User: "b", FirstUser: "a", Reasoning: true,
 		},
 		`{"messages":[{"role":"developer","content":[]},{"role":"developer","content":null},{"role":"user","content":[{"type":"image"}]},null]}`: {
 			Messages: 4, System: 2, Users: 1, User: "\x00", Unanswered: true,
@@ -77,6 +77,9 @@ func TestFactsOfARequest(t *testing.T) {
 		got, r := parse(t, wiretest.Body(text))
 		got.History, got.Attachable, got.ToolNames, got.Loop = nil, nil, nil, nil
 		want.Provider = "openai"
+		if want.FirstUser == "" {
+			want.FirstUser = want.User
+		}
 		if want.Messages == 0 && want.LeaveAlone == continuation.ReasonNone {
 			want.LeaveAlone = continuation.ReasonNoMessages
 		}

@@ -136,7 +136,9 @@ func (p *parser) readMember(name string, s *rawjson.Scanner) {
 	case "conversation":
 		p.leaveIf(!rawjson.IsNull(s.Raw()), continuation.ReasonConversation)
 	case "client_metadata":
-		p.leaveIf(wire.HasSideMetadata(s.Raw()), continuation.ReasonSideCall)
+		metadata := s.Raw()
+		p.leaveIf(wire.HasSideMetadata(metadata), continuation.ReasonSideCall)
+		p.facts.SubAgent = wire.HasSubMetadata(metadata)
 	case "background":
 		p.leaveIf(string(s.Raw()) == "true", continuation.ReasonBackgroundResponse)
 	}
@@ -157,6 +159,7 @@ func (p *parser) readInput(s *rawjson.Scanner) {
 		f.LeaveAlone = continuation.ReasonNone
 		p.request.input.Begin(s)
 		f.Messages, f.Users, f.User, f.Unanswered = 1, 1, rawjson.TextOf(s.Raw()), true
+		f.FirstUser = f.User
 	case '[':
 		for range p.request.input.Elements(s) {
 			f.LeaveAlone = continuation.ReasonNone

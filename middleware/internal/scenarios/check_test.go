@@ -373,3 +373,62 @@ func TestNoCheckIsRefused(t *testing.T) {
 	t.Parallel()
 	assert.PanicsWithValue(t, "carryon/middleware: nil check", func() { middleware.New(finished(), middleware.WithCheck(nil)) })
 }
+
+// A sub-agent's end is not checked; neither that of a conversation that begins with what a
+// sub-agent has said. The main conversation is, whatever its model has given to tools.
+func TestCheckIsOfTheMainConversation(t *testing.T) {
+	t.Parallel()
+	const task, summary = "Look for all callers of parse and list them.", "So far, I have found two callers of parse in main.go."
+	from := func(message string) openai.ChatCompletionRequest {
+		request := scenario.Request()
+		request.Messages[1].Content = message
+		return scenario.WithEdit(request, "call_1")
+	}
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		var asked atomic.Int32
+		s := scenario.New(t, m, finished(), says(&asked))
+		in := func(name string) context.Context { return continuation.WithSession(s.Ctx, name) }
+		main := worked()
+		s.Call(in("main"), main, fakellm.Call("task", `{"prompt":"`+task+`","copy":"`+main.Messages[1].Content+`"}`))
+		got := s.Call(in("sub"), from("You are a sub-agent.\n"+task), fakellm.Text(summary))
+		assert.Equal(t, continuation.ReasonNoActiveTodos, got.Outcome.Reason)
+		s.Call(in("sub, shortened"), from("What you did before:\n"+summary), fakellm.Text("Three."))
+		assert.Zero(t, asked.Load())
+		got = s.Call(in("main"), main, fakellm.Text("All done."))
+		assert.Equal(t, continuation.ReasonCheckPassed, got.Outcome.Reason)
+		assert.Equal(t, int32(1), asked.Load())
+	})
+}
+
+// Sub-agents that share the name of their session neither renew the failures that a check
+// may have, nor count as work of the main conversation.
+func TestSubAgentsOfOneSessionRenewNoFailures(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
+		n := 0
+		s := scenario.New(t, m, finished(), middleware.WithCheck(func(context.Context, middleware.NextTurn) error {
+			n++
+			return unmet("FAIL " + string(rune('a'+n)))
+		}))
+		part := 0
+		task := func() string { return "Look for all callers of parse and list them, part " + strings.Repeat("x", part) }
+		for range 60 {
+			s.Server.Append(fakellm.Func(func(r fakellm.Request) fakellm.Turn {
+				if !strings.HasPrefix(r.Last().Content, continuation.PromptPreamble) {
+					return fakellm.Text("Done.")
+				}
+				part++
+				return fakellm.Call("task", `{"prompt":"`+task()+`"}`)
+			}))
+		}
+		var got scenario.Answer
+		for range 14 {
+			got = s.Call(s.Ctx, worked())
+			sub := scenario.Request()
+			sub.Messages[1].Content = task()
+			s.Call(s.Ctx, scenario.WithEdit(sub, "call_2"))
+		}
+		assert.Equal(t, continuation.ReasonCheckExhausted, got.Outcome.Reason)
+		assert.Equal(t, 10, n)
+	})
+}
