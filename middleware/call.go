@@ -74,7 +74,7 @@ func newCall(ctx context.Context, mw *Middleware, r *adapter.Request) *Call {
 	c.pauses.decider = &c.decider
 	c.reminders.env = &c.env
 	c.decider.list = &noList
-	if mw.options.check != nil && !mw.isSubAgents(r) {
+	if c.env.session.rules.Check != nil && !mw.isSubAgents(r) {
 		c.decider.check = &checking{env: &c.env}
 		c.env.session.main = true
 	}
@@ -131,7 +131,7 @@ func (c *Call) beginTurn(attempt int) {
 		c.env.session.waited.beginTurn()
 	}
 	c.turn = c.turn.next(attempt, ours && (later || c.additions.PauseTool != nil), ours && later)
-	c.turn.reader.totals, c.turn.reader.calls.keeps = c.env.mw.options.usage, c.env.mw.options.check != nil
+	c.turn.reader.totals, c.turn.reader.calls.keeps = c.env.mw.options.usage, c.env.session.rules.Check != nil
 	if later && c.decider.last.Asks {
 		c.turn.reader.reply = prompt.NewReply()
 	}
@@ -157,7 +157,7 @@ func (c *Call) endReading() {
 	if r.first && handback.IsPlainStop(r.finish) {
 		c.plainStop = r.finish
 	}
-	if c.env.mw.options.check != nil {
+	if c.env.session.rules.Check != nil {
 		c.noteHandover()
 	}
 }

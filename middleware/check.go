@@ -57,7 +57,7 @@ func (u *Unmet) Error() string { return cmp.Or(u.Name, "the check") + " failed" 
 //
 // Experimental: the rules for asking may change.
 func WithCheck(c Check) Option {
-	return check(c != nil, func(o *options) { o.check = c }, "nil check")
+	return check(c != nil, func(o *options) { o.rules.Check = c }, "nil check")
 }
 
 // maxSilence is how long a check may take where the stream can show no sign of life:
@@ -123,7 +123,7 @@ func (c *checking) begin(turn *NextTurn) {
 	}
 	r.release = context.AfterFunc(e.mw.drain.begun, func() { stop(ErrShutdown) })
 	e.mw.drain.beginCheck()
-	check, about := e.mw.options.check, *turn
+	check, about := e.session.rules.Check, *turn
 	go func() {
 		defer e.mw.drain.endCheck()
 		defer close(r.done)

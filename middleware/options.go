@@ -46,7 +46,6 @@ type options struct {
 	toolless        bool
 	closingQuestion bool // whether anything is open, where there is no list
 	gate            func(context.Context, NextTurn) error
-	check           Check // nil for none
 
 	policy    pause.Policy // nil for the default
 	notice    pause.Notice
@@ -317,6 +316,7 @@ type Rules struct {
 	Handback continuation.Handback // see [WithHandback]
 	DryRun   bool                  // see [WithDryRun]
 	Holdout  float64               // see [WithHoldout]
+	Check    Check                 // see [WithCheck]; nil for none
 }
 
 // check returns why rules cannot be in force.

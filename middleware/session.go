@@ -147,7 +147,7 @@ func (h *sessionHandle) registerUserTurn(ctx context.Context, r *adapter.Request
 		return nil // there is only this call, and it is in one user turn
 	}
 	arrives := h.arrivalOf(ctx, r)
-	arrives.checks, arrives.main = h.store.options.check != nil, h.main
+	arrives.checks, arrives.main = h.rules.Check != nil, h.main
 	arrives.worked = h.main && hasCalls(r.History)
 	if h.rules.DryRun {
 		pretended := arrives // a copy, so that only dry runs allocate
