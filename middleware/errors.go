@@ -63,6 +63,9 @@ func describeError(err error) string {
 
 // statusOf returns the HTTP status of an error, 0 if it is not known.
 func statusOf(err error) int {
+	if err == nil { // most turns; what As fills would be allocated
+		return 0
+	}
 	var status *adapter.StatusError
 	if errors.As(err, &status) {
 		return status.Status
