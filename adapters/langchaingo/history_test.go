@@ -136,6 +136,32 @@ func TestANewMessageOfTheUserRenewsTheBudget(t *testing.T) {
 	assert.Equal(t, 2, ask(append(first, ai(llms.TextPart("One:")), picture("http://test/2.png"))))
 }
 
+// A summary stands for what answered the user's last message, too.
+func TestSummaryBehindTheUsersMessageRenewsNoBudget(t *testing.T) {
+	t.Parallel()
+	const summary = "This session is being continued from a previous conversation that ran out of context."
+	human := func(text string) llms.MessageContent { return llms.TextParts(llms.ChatMessageTypeHuman, text) }
+	s := newScene(t, nil)
+	for _, c := range []struct {
+		behind []llms.MessageContent
+		want   int
+	}{
+		{[]llms.MessageContent{ai(toolCall("c1", "search", "{}")), toolResult("c1", "", "found")}, 2},
+		{[]llms.MessageContent{human(summary)}, 1},
+		{[]llms.MessageContent{human(summary), llms.TextParts(llms.ChatMessageTypeSystem, summary)}, 1},
+		{[]llms.MessageContent{human(summary), human("Go on.")}, 2},
+	} {
+		before := len(s.requests())
+		s.server.Append(fakellm.Text("One:"))
+		if c.want > 1 {
+			s.server.Append(fakellm.Text("Two:"))
+		}
+		_, err := s.model.GenerateContent(s.ctx, append(question(), c.behind...), withTools("search"))
+		require.NoError(t, err)
+		assert.Equal(t, c.want, len(s.requests())-before, "%v", c.behind)
+	}
+}
+
 func TestMessagesOfTheUserAreToldApart(t *testing.T) {
 	t.Parallel()
 	parts := func(parts ...llms.ContentPart) llms.MessageContent {

@@ -8,6 +8,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/automatic"
 )
 
 // readMessages finds the last message of the user and the first tool call
@@ -20,18 +21,7 @@ func readMessages(r *adapter.Request, messages []llms.MessageContent) {
 		r.Size += sizeOf(m)
 		switch m.Role {
 		case llms.ChatMessageTypeHuman, llms.ChatMessageTypeGeneric:
-			user := identityOf(m)
-			if adapter.IsAutomatic(user) {
-				continue
-			}
-			r.Users++
-			r.FirstUser = user // the messages are read backwards
-			if r.Users == 1 {
-				r.User = user
-				if i > 0 && r.Unanswered {
-					r.Previous = identityOf(&messages[i-1])
-				}
-			}
+			readUser(r, messages[:i+1])
 		case llms.ChatMessageTypeSystem:
 		default:
 			if r.Users == 0 {
@@ -46,6 +36,26 @@ func readMessages(r *adapter.Request, messages []llms.MessageContent) {
 	r.History = history(messages)
 	if firstCall >= 0 {
 		r.Loop = func(add func(string)) { addLoop(messages[:firstCall+1], add) }
+	}
+}
+
+// readUser reads the last of the messages, which has the role of the user.
+func readUser(r *adapter.Request, messages []llms.MessageContent) {
+	last := len(messages) - 1
+	user := identityOf(&messages[last])
+	if adapter.IsAutomatic(user) {
+		// A summary is also of what answered the user.
+		r.Unanswered = r.Unanswered && (r.Users > 0 || !automatic.IsSummary(user))
+		return
+	}
+	r.Users++
+	r.FirstUser = user // the messages are read backwards
+	if r.Users > 1 {
+		return // a later one is the last
+	}
+	r.User = user
+	if last > 0 && r.Unanswered {
+		r.Previous = identityOf(&messages[last-1])
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/sashabaranov/go-openai"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/automatic"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
 )
@@ -111,6 +112,8 @@ func readUser(d *adapter.Request, messages []openai.ChatCompletionMessage) {
 	last := len(messages) - 1
 	user := identityOf(&messages[last])
 	if adapter.IsAutomatic(user) {
+		// A summary is also of what answered the user.
+		d.Unanswered = d.Unanswered && (d.Users > 0 || !automatic.IsSummary(user))
 		return
 	}
 	d.Users++

@@ -301,6 +301,31 @@ func TestUserTurnIsThatOfTheLastMessageOfTheUser(t *testing.T) {
 	assert.Equal(t, "c2", loopOf(got)[len(loopOf(got))-3], "the last call is the first after that message")
 }
 
+// A summary stands for what answered the user's last message, too.
+func TestSummaryBehindTheUsersMessageIsAnAnswer(t *testing.T) {
+	t.Parallel()
+	message := func(role, text string) openai.ChatCompletionMessage {
+		return openai.ChatCompletionMessage{Role: role, Content: text}
+	}
+	user := func(text string) openai.ChatCompletionMessage { return message(openai.ChatMessageRoleUser, text) }
+	const summary = "This session is being continued from a previous conversation that ran out of context."
+	for name, c := range map[string]struct {
+		messages   []openai.ChatCompletionMessage
+		unanswered bool
+		users      int
+	}{
+		"behind it":            {[]openai.ChatCompletionMessage{user("Write it."), user(summary)}, false, 1},
+		"before it":            {[]openai.ChatCompletionMessage{user(summary), user("Write it.")}, true, 1},
+		"alone":                {[]openai.ChatCompletionMessage{user(summary)}, false, 0},
+		"of the system":        {[]openai.ChatCompletionMessage{user("Write it."), message(openai.ChatMessageRoleSystem, summary)}, true, 1},
+		"a reminder behind it": {[]openai.ChatCompletionMessage{user("Write it."), user("<system-reminder>Today is Sunday.</system-reminder>")}, true, 1},
+	} {
+		got := describe(&openai.ChatCompletionRequest{Messages: c.messages})
+		assert.Equal(t, c.unanswered, got.Unanswered, name)
+		assert.Equal(t, c.users, got.Users, name)
+	}
+}
+
 func TestMessageWithAnotherPictureIsAnother(t *testing.T) {
 	t.Parallel()
 	shows := func(parts ...openai.ChatMessagePart) string {
