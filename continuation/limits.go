@@ -50,6 +50,8 @@ type Limits struct {
 	ClaimLife time.Duration
 	// MaxTaskAge is the age at which an unfinished background task no longer keeps its
 	// session from being continued, so that a task that hangs does not block it forever.
+	// Work that the agent itself has begun, whose age nobody knows, counts from the first
+	// turn that awaits it.
 	MaxTaskAge time.Duration
 
 	// TodoTimeout is how long a todo source may take. Then its ctx ends, and the call is

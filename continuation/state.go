@@ -85,8 +85,8 @@ type CheckState struct {
 const maxWaits = 8
 
 // IsOver reports whether the session waits no longer for work whose age nobody knows:
-// it has waited for as long as maxAge, or at the end of eight turns. What never reports,
-// or only a text claims, must not stop a session for ever.
+// it has waited for as long as maxAge, or at the end of eight turns. What only a text
+// claims must not stop a session for ever.
 func (w Waiting) IsOver(now time.Time, maxAge time.Duration) bool {
 	return w.Turns >= maxWaits || w.Turns > 0 && maxAge != Off && now.Sub(w.Since) >= maxAge
 }

@@ -2,12 +2,16 @@ package middleware_test
 
 import (
 	"context"
+	"slices"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -55,6 +59,90 @@ func TestHistoryIsReadOnlyIfTheTurnMayBeContinued(t *testing.T) {
 			assert.Equal(t, c.reads, reads)
 			assert.Equal(t, c.reason, outcomes.Last().Reason)
 			assert.Len(t, model.requests, len(c.turns))
+		})
+	}
+}
+
+// wallClock is a clock that can be set back.
+type wallClock struct {
+	*carryontest.Clock
+
+	behind time.Duration
+}
+
+func (c *wallClock) Now() time.Time { return c.Clock.Now().Add(-c.behind) }
+
+func (c *wallClock) move(d time.Duration) {
+	c.behind += max(-d, 0)
+	c.Advance(max(d, 0))
+}
+
+// A report may be lost: work is awaited for MaxTaskAge at most, each by its own age, in both modes.
+func TestWorkIsAwaitedForAWhile(t *testing.T) {
+	t.Parallel()
+	launched := func(id string) adapter.Entry {
+		return adapter.Entry{Call: todo.Call{
+			ID: "call " + id, Name: "Agent", Result: "Async agent launched successfully.\nagentId: " + id, Answered: true,
+		}}
+	}
+	type step struct {
+		after   time.Duration // the step before
+		history []adapter.Entry
+		waits   bool
+	}
+	a, b := launched("a1"), launched("b2")
+	session, loop := continuation.WithSession(t.Context(), "s"), t.Context()
+	for name, c := range map[string]struct {
+		ctx     context.Context
+		options []middleware.Option
+		steps   []step
+	}{
+		"one": {session, nil, []step{
+			{0, []adapter.Entry{a}, true}, {30*time.Minute - 1, []adapter.Entry{a}, true}, {1, []adapter.Entry{a}, false}, {time.Hour, []adapter.Entry{a}, false},
+		}},
+		"where nobody is there": {session, []middleware.Option{middleware.WithApprovalMode(continuation.ApprovalYOLO)}, []step{
+			{0, []adapter.Entry{a}, true}, {30 * time.Minute, []adapter.Entry{a}, false},
+		}},
+		"a later one is awaited longer": {session, nil, []step{
+			{0, []adapter.Entry{a}, true}, {20 * time.Minute, []adapter.Entry{b, a}, true}, {20 * time.Minute, []adapter.Entry{b, a}, true},
+			{10 * time.Minute, []adapter.Entry{b, a}, false},
+		}},
+		"a limit of its own": {session, []middleware.Option{middleware.WithLimits(continuation.Limits{MaxTaskAge: time.Minute, MinInterval: continuation.Off})}, []step{
+			{0, []adapter.Entry{a}, true}, {time.Minute, []adapter.Entry{a}, false},
+		}},
+		"no limit": {session, []middleware.Option{middleware.WithLimits(continuation.Limits{MaxTaskAge: continuation.Off, MinInterval: continuation.Off})}, []step{
+			{0, []adapter.Entry{a}, true}, {24 * time.Hour, []adapter.Entry{a}, true},
+		}},
+		"another of that name, in a run of the next day": {session, nil, []step{
+			{0, []adapter.Entry{a}, true}, {24 * time.Hour, []adapter.Entry{a}, true}, {time.Hour, []adapter.Entry{a}, false},
+		}},
+		"the clock was set back": {session, nil, []step{{0, []adapter.Entry{a}, true}, {-time.Hour, []adapter.Entry{a}, true}, {time.Hour, []adapter.Entry{a}, false}}},
+		"a tool loop":            {loop, nil, []step{{0, []adapter.Entry{a}, true}, {30 * time.Minute, []adapter.Entry{a}, false}}},
+		"in a dry run": {session, []middleware.Option{middleware.WithDryRun()}, []step{
+			{0, []adapter.Entry{a}, true}, {30 * time.Minute, []adapter.Entry{a}, false},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clock := &wallClock{Clock: carryontest.NewClock()}
+			mw := middleware.New(buildTodos, append([]middleware.Option{unhurried, middleware.WithClock(clock)}, c.options...)...)
+			for i, s := range c.steps {
+				clock.move(s.after)
+				request := describe(fixTheBuild)
+				request.Messages = 3 + 2*i
+				request.History = slices.Values(s.history)
+				request.Loop = func(add func(string)) { add("call a1") }
+				ctx, outcomes := middleware.Capture(c.ctx)
+				call := begin(ctx, mw, request)
+				_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()}, func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
+					if k == nil {
+						return says("Next, I will fix the build."), nil
+					}
+					return calls(edit(strconv.Itoa(i))), nil
+				})
+				require.NoError(t, err)
+				assert.Equal(t, s.waits, outcomes.Last().Reason == continuation.ReasonBackground, "step %d: %v", i, outcomes.Last().Reason)
+			}
 		})
 	}
 }

@@ -508,8 +508,8 @@ func (d *decider) readBackground() bool {
 	d.list.background, d.list.backgroundKnown = continuation.Background{}, true
 	begun := d.othersWork()
 	d.list.others = othersTodos(d.list.todos, &begun.Team)
-	if awaited := begun.Awaited; awaited > 0 {
-		d.list.background = continuation.Background{Unfinished: awaited, Oldest: d.env.mw.options.clock.Now()} // nobody knows their age
+	if work := d.env.awaited(begun.Awaited); work.Unfinished > 0 {
+		d.list.background = work
 		return true
 	}
 	tasks := d.env.mw.options.tasks

@@ -26,6 +26,7 @@ type Middleware struct {
 	source       todoSource
 	sessions     sessionStore
 	tasksBreaker breaker
+	launches     launches
 	plugins      plugins
 	drain        *drain
 	calls        atomic.Uint64 // numbers the calls, if anybody observes

@@ -251,6 +251,25 @@ func TestWhatAnybodyWritesDecidesNothing(t *testing.T) {
 	}
 }
 
+// Instructions beside the messages are none of them: they neither report nor begin a user turn.
+func TestInstructionsAreNoMessage(t *testing.T) {
+	t.Parallel()
+	summary := agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Summaries })[0].Text
+	for name, member := range map[string]string{
+		"gemini": `"systemInstruction":{"parts":[{"text":%s}]}`, "messages": `"system":[{"type":"text","text":%s}]`, "responses": `"instructions":%s`,
+	} {
+		for _, text := range []string{agentReports, summary} {
+			a := newAgent(t, dialects[name], continuation.ApprovalYOLO)
+			a.server.Append(stalls(1))
+			path, body := a.dialect.body(false, user("Write the parser."), wroteList(), called("Agent", agentLaunched))
+			ctx, outcomes := middleware.Capture(a.ctx)
+			require.NoError(t, a.send(ctx, path, strings.Replace(body, "{", "{"+fmt.Sprintf(member, quoted(text))+",", 1)))
+			assert.Equal(t, continuation.ReasonBackground, outcomes.Last().Reason, "%s: %s", name, text)
+			assert.Equal(t, 1, a.userTurn(t), name)
+		}
+	}
+}
+
 // The output of a job is not the user's: budgets go on.
 func TestOutputOfAJobRenewsNoBudget(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@ package background
 import (
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -27,8 +28,9 @@ const (
 
 // Work is what an agent waits for.
 type Work struct {
-	// Awaited is how many launches have not reported, teammates at work included.
-	Awaited int
+	// Awaited has a name for each launch that has not reported, teammates at work included.
+	// It is the same in each request of the session that has the launch.
+	Awaited []string
 	Team    Team
 }
 
@@ -138,9 +140,9 @@ func (r *reader) work() Work {
 		switch {
 		case !k.isAwaited():
 		case !k.member:
-			w.Awaited++
+			w.Awaited = append(w.Awaited, k.name())
 		case w.Team.Role == Lead:
-			w.Awaited++
+			w.Awaited = append(w.Awaited, k.name())
 			w.Team.AtWork = append(w.Team.AtWork, strings.Clone(k.names[nameOfMember]))
 		}
 	}
@@ -169,6 +171,7 @@ type worker struct {
 	silent int
 	done   bool // it has ended, or is idle
 	left   bool // the model went on with something else
+	roused int  // how often it was set to work again
 
 	command, member bool
 }
@@ -182,6 +185,17 @@ const (
 
 func (w *worker) isAwaited() bool {
 	return !w.done && w.behind < maxBehind && w.silent < maxSilence && (!w.command || !w.left)
+}
+
+// name tells a launch from the others of its session.
+func (w *worker) name() string {
+	return strings.Join(w.names[:], "\x00") + "\x00" + strconv.Itoa(w.roused)
+}
+
+// rouse sets it to work again, as of an event.
+func (w *worker) rouse(e *event) {
+	w.done, w.behind, w.silent = false, e.behind, e.silent
+	w.roused++
 }
 
 func (w *worker) has(name string) bool { return name != "" && slices.Contains(w.names[:], name) }
@@ -293,14 +307,14 @@ func (b *board) rouse(e *event) {
 	if to == "" || to == "*" {
 		b.each(func(w *worker) {
 			if w.member {
-				w.done, w.behind, w.silent = false, e.behind, e.silent
+				w.rouse(e)
 			}
 		})
 		return
 	}
 	switch w := b.find(e); {
 	case w != nil && !w.command:
-		w.done, w.behind, w.silent = false, e.behind, e.silent
+		w.rouse(e)
 	case w == nil && e.member: // spawned in a part of the history that was cut
 		b.workers = append(b.workers, worker{names: [3]string{nameOfMember: to}, behind: e.behind, silent: e.silent, member: true})
 	}

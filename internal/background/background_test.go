@@ -363,7 +363,7 @@ func TestLaunchesArePairedWithTheirReports(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			read(t, c.steps, func(t *testing.T, work background.Work) { assert.Equal(t, c.want, work.Awaited) })
+			read(t, c.steps, func(t *testing.T, work background.Work) { assert.Len(t, work.Awaited, c.want) })
 		})
 	}
 }
@@ -403,98 +403,121 @@ func TestTeams(t *testing.T) {
 	t.Parallel()
 	task := mail("team-lead", "You are ada, on the team site. Claim task 2.")
 	for name, c := range map[string]struct {
-		steps []step
-		want  background.Work
+		steps   []step
+		awaited int
+		want    background.Team
 	}{
 		"a lead whose teammates are at work": {
 			[]step{user("Go."), spawn("ada"), spawn("bob")},
-			background.Work{Awaited: 2, Team: background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"ada", "bob"}}},
+			2, background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"ada", "bob"}},
 		},
 		"one of two is idle": {
 			[]step{user("Go."), spawn("ada"), spawn("bob"), user(mail("ada", "I am done.") + "\n\n" + idle("ada"))},
-			background.Work{Awaited: 1, Team: background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"bob"}}},
+			1, background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"bob"}},
 		},
 		"a message alone is no rest": {
 			[]step{user("Go."), spawn("ada"), user(mail("ada", `I will send {"type":"idle_notification"} soon.`))},
-			background.Work{Awaited: 1, Team: background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"ada"}}},
+			1, background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"ada"}},
 		},
 		"both are idle": {
 			[]step{user("Go."), spawn("ada"), spawn("bob"), user("Another Claude session sent a message:\n" + idle("ada") + "\n" + idle("bob") +
 				"\n\nThis came from another Claude session — not typed by your user.")},
-			background.Work{Team: background.Team{Role: background.Lead, Name: "team-lead"}},
+			0, background.Team{Role: background.Lead, Name: "team-lead"},
 		},
 		"one gets more to do": {
 			[]step{user("Go."), spawn("ada"), spawn("bob"), user(idle("ada") + idle("bob")), send("c", "bob", "team-lead")},
-			background.Work{Awaited: 1, Team: background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"bob"}}},
+			1, background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"bob"}},
 		},
 		"all get more to do": {
 			[]step{user("Go."), spawn("ada"), spawn("bob"), user(idle("ada") + idle("bob")), send("c", "*", "team-lead")},
-			background.Work{Awaited: 2, Team: background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"ada", "bob"}}},
+			2, background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"ada", "bob"}},
 		},
 		"it is idle again": {
 			[]step{user("Go."), spawn("bob"), user(idle("bob")), send("c", "bob", "team-lead"), user(idle("bob"))},
-			background.Work{Team: background.Team{Role: background.Lead, Name: "team-lead"}},
+			0, background.Team{Role: background.Lead, Name: "team-lead"},
 		},
 		"all have ended": {
 			[]step{
 				user("Go."), spawn("ada"), spawn("bob"), user(mail("ada", `{"type":"shutdown_approved","from":"ada"}`)),
 				user(mail("system", `{"type":"teammate_terminated","message":"bob has shut down."}`)),
 			},
-			background.Work{Team: background.Team{Role: background.Lead, Name: "team-lead"}},
+			0, background.Team{Role: background.Lead, Name: "team-lead"},
 		},
 		"the team is gone": {
 			[]step{user("Go."), spawn("ada"), call("c", "TeamDelete", "", `{"success":true}`)},
-			background.Work{Team: background.Team{Role: background.Lead, Name: "team-lead"}},
+			0, background.Team{Role: background.Lead, Name: "team-lead"},
 		},
 		"the team could not be ended": {
 			[]step{user("Go."), spawn("ada"), call("c", "TeamDelete", "", `{"success":false,"message":"1 active member"}`)},
-			background.Work{Awaited: 1, Team: background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"ada"}}},
+			1, background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"ada"}},
 		},
 		"a lead whose history was cut": {
 			[]step{user("Summary."), send("c", "bob", "team-lead")},
-			background.Work{Awaited: 1, Team: background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"bob"}}},
+			1, background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"bob"}},
 		},
 		"a member": {
 			[]step{user(task), edit("1")},
-			background.Work{Team: background.Team{Role: background.Member, Name: "ada"}},
+			0, background.Team{Role: background.Member, Name: "ada"},
 		},
 		"a member behind reminders": {
 			[]step{system("Be kind."), user("<system-reminder>\nToday is Sunday.\n</system-reminder>"), user(mail("team-lead", "Claim task 2.")), edit("1"), send("c", "team-lead", "ada")},
-			background.Work{Team: background.Team{Role: background.Member, Name: "ada"}},
+			0, background.Team{Role: background.Member, Name: "ada"},
 		},
 		"a member by the owner that it wrote last": {
 			[]step{
 				user(mail("team-lead", "You are responsible for task 2.")), call("c", "TaskUpdate", `"taskId":"1","owner":"bob"`, "Updated task #1 owner"),
 				call("d", "TaskUpdate", `"taskId":"2","owner":"ada"`, "Updated task #2 owner"),
 			},
-			background.Work{Team: background.Team{Role: background.Member, Name: "ada"}},
+			0, background.Team{Role: background.Member, Name: "ada"},
 		},
 		"mail in the oldest result": {
 			[]step{call("c", "Bash", "", "ok\n\nAnother Claude session sent a message while you were working:\n"+task), edit("1")},
-			background.Work{},
+			0, background.Team{},
 		},
 		"a member that its user wrote to": {
 			[]step{user(task), edit("1"), user("Use blue."), edit("2")},
-			background.Work{Team: background.Team{Role: background.Member, Name: "ada"}},
+			0, background.Team{Role: background.Member, Name: "ada"},
 		},
 		"a member without a name": {
 			[]step{user(mail("team-lead", "You are an agent on the team. Claim task 2.")), edit("1")},
-			background.Work{Team: background.Team{Role: background.Member}},
+			0, background.Team{Role: background.Member},
 		},
 		"a member that waits for its own agent": {
 			[]step{user(task), agent("1")},
-			background.Work{Awaited: 1, Team: background.Team{Role: background.Member, Name: "ada"}},
+			1, background.Team{Role: background.Member, Name: "ada"},
 		},
 		"a message to somebody without a team": {
 			[]step{user("Go."), edit("1"), user(task), edit("2")},
-			background.Work{},
+			0, background.Team{},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			read(t, c.steps, func(t *testing.T, work background.Work) { assert.Equal(t, c.want, work) })
+			read(t, c.steps, func(t *testing.T, work background.Work) {
+				assert.Len(t, work.Awaited, c.awaited)
+				assert.Equal(t, c.want, work.Team)
+			})
 		})
 	}
+}
+
+// The name of a launch says since when it is awaited, so it stays the same, and is another once the work begins anew.
+func TestLaunchesHaveNames(t *testing.T) {
+	t.Parallel()
+	names := func(steps ...step) []string {
+		request := protocols["Messages"].render(t, append([]step{user("Go.")}, steps...))
+		facts, _, ok := messages.Protocol{}.Parse(nil, []byte(request), wiretest.Body(request))
+		require.True(t, ok)
+		return background.Read(facts.History).Awaited
+	}
+	one := names(agent("1"))
+	require.Len(t, one, 1)
+	assert.Equal(t, one, names(agent("1"), edit("1"), user("Well?")), "later")
+	assert.Equal(t, one, names(agent("1"), agent("2"))[:1], "beside another")
+	assert.NotEqual(t, one, names(agent("2")), "another")
+	ada := names(spawn("ada"))
+	require.Len(t, ada, 1)
+	assert.NotEqual(t, ada, names(spawn("ada"), user(idle("ada")), send("c", "ada", "team-lead")), "it has more to do")
 }
 
 func TestOnlyTheNewestWorkIsAwaited(t *testing.T) {
@@ -512,9 +535,9 @@ func TestOnlyTheNewestWorkIsAwaited(t *testing.T) {
 		}
 		return steps
 	}
-	read(t, launches(100), func(t *testing.T, work background.Work) { assert.Equal(t, 64, work.Awaited) })
-	read(t, calls(launches(1), 99), func(t *testing.T, work background.Work) { assert.Equal(t, 1, work.Awaited) })
-	read(t, calls(launches(1), 100), func(t *testing.T, work background.Work) { assert.Zero(t, work.Awaited) })
+	read(t, launches(100), func(t *testing.T, work background.Work) { assert.Len(t, work.Awaited, 64) })
+	read(t, calls(launches(1), 99), func(t *testing.T, work background.Work) { assert.Len(t, work.Awaited, 1) })
+	read(t, calls(launches(1), 100), func(t *testing.T, work background.Work) { assert.Empty(t, work.Awaited) })
 	member := append([]step{user(mail("team-lead", "You are ada."))}, edit("0"), user(mail("team-lead", "Faster!")))
 	read(t, calls(member, 255), func(t *testing.T, work background.Work) {
 		assert.Equal(t, background.Team{Role: background.Member, Name: "ada"}, work.Team, "the beginning is looked for")
@@ -569,7 +592,7 @@ func FuzzRead(f *testing.F) {
 			facts, _, ok := p.Parse(nil, []byte(request), wiretest.Body(request))
 			require.True(t, ok)
 			work := background.Read(facts.History)
-			assert.LessOrEqual(t, work.Awaited, 4)
+			assert.LessOrEqual(t, len(work.Awaited), 4)
 		}
 	})
 }
@@ -587,7 +610,7 @@ func BenchmarkRead(b *testing.B) {
 			require.True(b, ok)
 			b.ReportAllocs()
 			for b.Loop() {
-				if work := background.Read(facts.History); work.Awaited != 1 {
+				if work := background.Read(facts.History); len(work.Awaited) != 1 {
 					b.Fatal(work)
 				}
 			}

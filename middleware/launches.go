@@ -1,0 +1,68 @@
+package middleware
+
+import (
+	"sync"
+	"time"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/lru"
+	"github.com/carryon-go/carryon/internal/session"
+)
+
+// launches remembers since when sessions have awaited what their agents have begun in the
+// background. The history of a request has no times, and a report may be lost. What one
+// process remembers does: another one waits a little longer.
+type launches struct {
+	mu   sync.Mutex
+	seen *lru.Table[sighting] // nil for none
+}
+
+// sighting says when a launch was awaited for the first time, and when last.
+type sighting struct{ first, last time.Time }
+
+const (
+	maxSightings = 1 << 12
+	// staleAfter is how many times the age of the oldest task a launch goes unseen until
+	// another one of the same name has taken its place: some agents count in each run.
+	staleAfter = 8
+)
+
+// since returns when the session has awaited the launch for the first time.
+func (l *launches) since(key, launch string, now time.Time, maxAge time.Duration) time.Time {
+	var both session.LoopKey // names may be long
+	both.Add(key)
+	both.Add(launch)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.seen == nil {
+		l.seen = lru.New[sighting]()
+	}
+	s := l.seen.Put(both.String())
+	if s.first.IsZero() || now.Before(s.first) || now.Sub(s.last)/staleAfter >= maxAge {
+		s.first = now
+	}
+	s.last = now
+	first := s.first
+	l.seen.Trim(maxSightings)
+	return first
+}
+
+// awaited returns the work in the background that the call awaits, of the launches that
+// have not reported: what never reports must not stop a session for ever.
+func (e *callEnv) awaited(names []string) (work continuation.Background) {
+	now, maxAge := e.mw.options.clock.Now(), e.session.rules.Limits.MaxTaskAge
+	for _, name := range names {
+		first := now
+		if e.session.key != "" && maxAge != continuation.Off {
+			first = e.mw.launches.since(e.session.key, name, now, maxAge)
+		}
+		if maxAge != continuation.Off && now.Sub(first) >= maxAge {
+			continue
+		}
+		if work.Unfinished == 0 || first.Before(work.Oldest) {
+			work.Oldest = first
+		}
+		work.Unfinished++
+	}
+	return work
+}
