@@ -1,6 +1,7 @@
 package middleware_test
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -63,6 +64,42 @@ func TestHistoryIsReadOnlyIfTheTurnMayBeContinued(t *testing.T) {
 	}
 }
 
+// An agent that has shortened its history may go on without a message of the user. The pause of the user turn stays, and
+// so do its budgets.
+func TestRequestWithoutAMessageOfTheUserStaysInTheUserTurn(t *testing.T) {
+	t.Parallel()
+	ctx := inSession(t, "s")
+	mw := middleware.New(buildTodos, unhurried)
+	for i, c := range []struct {
+		users  int
+		user   string
+		turns  []sdkAnswer
+		number int
+		reason continuation.Reason
+	}{
+		{0, "", []sdkAnswer{says("Next:"), calls(edit("0"))}, 0, continuation.ReasonToolCalls}, // the session begins with a summary
+		{1, "Fix the build.", []sdkAnswer{says("Next:"), calls(pauses(blocked))}, 1, continuation.ReasonPaused},
+		{0, "", []sdkAnswer{says("Next:")}, 1, continuation.ReasonPaused},
+		{1, "Fix the build.", []sdkAnswer{says("Next:")}, 1, continuation.ReasonPaused},
+		{2, "The file is there now.", []sdkAnswer{says("Next:"), calls(edit("1"))}, 2, continuation.ReasonToolCalls},
+	} {
+		request := describe(fixTheBuild)
+		request.Users, request.User, request.Unanswered = c.users, c.user, false
+		model := &sdkClient{turns: c.turns}
+		ctx, outcomes := middleware.Capture(ctx)
+		call := begin(ctx, mw, request)
+		_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()}, func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
+			return model.Complete(ctx, extend(call, fixTheBuild, k))
+		})
+		require.NoError(t, err)
+		state, err := mw.State(ctx)
+		require.NoError(t, err)
+		assert.Equal(t, c.number, state.UserTurn, "request %d", i)
+		assert.Equal(t, c.reason, outcomes.Last().Reason, "request %d", i)
+		assert.Len(t, model.requests, len(c.turns), "request %d", i)
+	}
+}
+
 // wallClock is a clock that can be set back.
 type wallClock struct {
 	*carryontest.Clock
@@ -89,8 +126,11 @@ func TestWorkIsAwaitedForAWhile(t *testing.T) {
 		after   time.Duration // the step before
 		history []adapter.Entry
 		waits   bool
+		says    string
 	}
-	a, b := launched("a1"), launched("b2")
+	const stillRuns = "The build is still running. I'll wait for it to complete."
+	one := []adapter.Entry{launched("a1")}
+	both := append([]adapter.Entry{launched("b2")}, one...)
 	session, loop := continuation.WithSession(t.Context(), "s"), t.Context()
 	for name, c := range map[string]struct {
 		ctx     context.Context
@@ -98,28 +138,38 @@ func TestWorkIsAwaitedForAWhile(t *testing.T) {
 		steps   []step
 	}{
 		"one": {session, nil, []step{
-			{0, []adapter.Entry{a}, true}, {30*time.Minute - 1, []adapter.Entry{a}, true}, {1, []adapter.Entry{a}, false}, {time.Hour, []adapter.Entry{a}, false},
+			{history: one, waits: true}, {after: 30*time.Minute - 1, history: one, waits: true},
+			{after: 1, history: one}, {after: time.Hour, history: one},
 		}},
 		"where nobody is there": {session, []middleware.Option{middleware.WithApprovalMode(continuation.ApprovalYOLO)}, []step{
-			{0, []adapter.Entry{a}, true}, {30 * time.Minute, []adapter.Entry{a}, false},
+			{history: one, waits: true}, {after: 30 * time.Minute, history: one},
 		}},
 		"a later one is awaited longer": {session, nil, []step{
-			{0, []adapter.Entry{a}, true}, {20 * time.Minute, []adapter.Entry{b, a}, true}, {20 * time.Minute, []adapter.Entry{b, a}, true},
-			{10 * time.Minute, []adapter.Entry{b, a}, false},
+			{history: one, waits: true}, {after: 20 * time.Minute, history: both, waits: true},
+			{after: 20 * time.Minute, history: both, waits: true},
+			{after: 10 * time.Minute, history: both},
 		}},
 		"a limit of its own": {session, []middleware.Option{middleware.WithLimits(continuation.Limits{MaxTaskAge: time.Minute, MinInterval: continuation.Off})}, []step{
-			{0, []adapter.Entry{a}, true}, {time.Minute, []adapter.Entry{a}, false},
+			{history: one, waits: true}, {after: time.Minute, history: one},
 		}},
 		"no limit": {session, []middleware.Option{middleware.WithLimits(continuation.Limits{MaxTaskAge: continuation.Off, MinInterval: continuation.Off})}, []step{
-			{0, []adapter.Entry{a}, true}, {24 * time.Hour, []adapter.Entry{a}, true},
+			{history: one, waits: true}, {after: 24 * time.Hour, history: one, waits: true},
 		}},
 		"another of that name, in a run of the next day": {session, nil, []step{
-			{0, []adapter.Entry{a}, true}, {24 * time.Hour, []adapter.Entry{a}, true}, {time.Hour, []adapter.Entry{a}, false},
+			{history: one, waits: true}, {after: 24 * time.Hour, history: one, waits: true}, {after: time.Hour, history: one},
 		}},
-		"the clock was set back": {session, nil, []step{{0, []adapter.Entry{a}, true}, {-time.Hour, []adapter.Entry{a}, true}, {time.Hour, []adapter.Entry{a}, false}}},
-		"a tool loop":            {loop, nil, []step{{0, []adapter.Entry{a}, true}, {30 * time.Minute, []adapter.Entry{a}, false}}},
+		"the clock was set back": {session, nil, []step{
+			{history: one, waits: true}, {after: -time.Hour, history: one, waits: true}, {after: time.Hour, history: one},
+		}},
+		"a tool loop": {loop, nil, []step{{history: one, waits: true}, {after: 30 * time.Minute, history: one}}},
 		"in a dry run": {session, []middleware.Option{middleware.WithDryRun()}, []step{
-			{0, []adapter.Entry{a}, true}, {30 * time.Minute, []adapter.Entry{a}, false},
+			{history: one, waits: true}, {after: 30 * time.Minute, history: one},
+		}},
+		"what only the text says, where nobody is there": {session, []middleware.Option{middleware.WithApprovalMode(continuation.ApprovalYOLO)}, []step{
+			{says: stillRuns, waits: true}, {after: 30*time.Minute - 1, says: stillRuns, waits: true}, {after: 1, says: stillRuns},
+		}},
+		"what only the text says, where somebody is": {session, nil, []step{
+			{says: stillRuns, waits: true}, {after: time.Hour, says: stillRuns, waits: true},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -136,7 +186,7 @@ func TestWorkIsAwaitedForAWhile(t *testing.T) {
 				call := begin(ctx, mw, request)
 				_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()}, func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 					if k == nil {
-						return says("Next, I will fix the build."), nil
+						return says(cmp.Or(s.says, "Next, I will fix the build.")), nil
 					}
 					return calls(edit(strconv.Itoa(i))), nil
 				})

@@ -14,6 +14,8 @@ const (
 	maxTag      = 1 << 10 // bytes of an element's first tag whose quotes are looked at
 	maxPreamble = 4 << 10 // bytes of prose between a banner and an element
 	maxTail     = 64      // elements at the end of a result
+	maxElements = 64      // in a message of the system, before the one that reports: each may be as long as the rest
+	maxDepth    = 4       // elements in each other: each is read for each that it stands in
 )
 
 // Part is an element of an automatic text, or lines that report without one.
@@ -127,11 +129,16 @@ func InSystem(text string) string {
 	if Is(text) {
 		return text
 	}
-	for at := 0; at < len(text); at = nextLine(text, at) {
+	elements := 0
+	for at := 0; at < len(text) && elements < maxElements; at = nextLine(text, at) {
 		switch rest := text[at:]; {
 		case rest[0] == '<':
-			if part, _, ok := cutElement(rest); ok && part.Reports {
+			part, _, ok := cutElement(rest)
+			if ok && part.Reports {
 				return rest
+			}
+			if ok || isOpen(part) {
+				elements++
 			}
 		case rest[0] == '[' && (hasBanner(rest) || reports(rest)) && begins(rest):
 			return rest
@@ -156,15 +163,15 @@ func Parts(message string, yield func(Part) bool) {
 		return
 	}
 	for text, rest := cutText(message); text != "" || rest != ""; text, rest = cutText(rest) {
-		if !read(text, yield) {
+		if !read(text, maxDepth, yield) {
 			return
 		}
 	}
 }
 
-// read reads the parts of a text, with those inside of reminders. It reports whether yield
-// wants more.
-func read(text string, yield func(Part) bool) bool {
+// read reads the parts of a text, with those inside of reminders, down to a depth. It
+// reports whether yield wants more.
+func read(text string, depth int, yield func(Part) bool) bool {
 	for rest := text; rest != ""; {
 		part, behind, ok := cutPart(rest)
 		switch {
@@ -175,7 +182,7 @@ func read(text string, yield func(Part) bool) bool {
 			continue
 		case known().elements[part.Name].Kind == agents.Wraps:
 			part.Body = trim(part.Body)
-			if begins(part.Body) && !read(part.Body, yield) {
+			if depth > 0 && begins(part.Body) && !read(part.Body, depth-1, yield) {
 				return false
 			}
 			if part = (Part{Body: part.Body, Reports: true}); part.Body != "" && part.Body[0] != '[' && reports(part.Body) && !yield(part) {
@@ -286,9 +293,12 @@ func tagEnd(text string) int {
 
 // cutLines cuts the first paragraph of a text, which reports in a line in brackets.
 func cutLines(text string) (p Part, rest string, ok bool) {
+	line, _, _ := strings.Cut(text, "\n")
+	if !strings.HasSuffix(strings.TrimSpace(line), "]") {
+		return p, text, false
+	}
 	body, rest, _ := strings.Cut(text, "\n\n")
-	line, _, _ := strings.Cut(body, "\n")
-	return Part{Body: body, Reports: true}, rest, strings.HasSuffix(strings.TrimSpace(line), "]")
+	return Part{Body: body, Reports: true}, rest, true
 }
 
 // Own returns what the user has written in a message: the text without what an agent has

@@ -173,6 +173,19 @@ func TestTailOfAnUnknownElementUsesNoMemory(t *testing.T) { //nolint:paralleltes
 	assert.Less(t, measure.Allocated(func() { assert.Empty(t, automatic.Tail(result)) }), uint64(64<<10))
 }
 
+// Nearly every text is the user's, the system's or a tool's own.
+func TestOtherTextsUseNoMemory(t *testing.T) { //nolint:paralleltest // measures memory
+	for _, text := range []string{
+		"Write the parser.", "<b>Write</b> the parser.\nThen test it.", "[1] Write the parser.\n\n[2] Test it.", strings.Repeat("</li>\n<li>item\n", 999),
+	} {
+		assert.Zero(t, testing.AllocsPerRun(10, func() {
+			_ = automatic.Is(text) || automatic.IsSummary(text)
+			_, _, _ = automatic.InSystem(text), automatic.Tail(text), automatic.Own(text)
+			automatic.Parts(text, func(automatic.Part) bool { return true })
+		}), "%.30q", text)
+	}
+}
+
 // A text is read once or twice, whatever it holds.
 func BenchmarkTextsAreLinear(b *testing.B) {
 	for name, text := range map[string]func(n int) string{
@@ -198,6 +211,9 @@ func BenchmarkTextsAreLinear(b *testing.B) {
 		"open elements in lines":      func(n int) string { return banner + strings.Repeat("\n<task-notification>", n) },
 		"open tags in lines":          func(n int) string { return banner + strings.Repeat("\n<task-notification ", n) },
 		"brackets in lines":           func(n int) string { return banner + strings.Repeat("[background task 1", n) },
+		"open elements, one a line":   func(n int) string { return strings.Repeat("<task-notification>\n", n) },
+		"closed by the end alone":     func(n int) string { return strings.Repeat("<system-reminder>\n", n) + "</system-reminder>" },
+		"lines without a bracket":     func(n int) string { return report + strings.Repeat("\n[background task 1 runs", n) },
 		"a report with a long result": func(n int) string { return banner + strings.Repeat("ok\n", n) + report },
 	} {
 		read := func(n int) func() {
