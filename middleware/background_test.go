@@ -138,14 +138,17 @@ func TestWorkIsAwaitedForAWhile(t *testing.T) {
 		steps   []step
 	}{
 		"one": {session, nil, []step{
-			{history: one, waits: true}, {after: 30*time.Minute - 1, history: one, waits: true},
-			{after: 1, history: one}, {after: time.Hour, history: one},
+			{history: one, waits: true},
+			{after: 30*time.Minute - 1, history: one, waits: true},
+			{after: 1, history: one},
+			{after: time.Hour, history: one},
 		}},
 		"where nobody is there": {session, []middleware.Option{middleware.WithApprovalMode(continuation.ApprovalYOLO)}, []step{
 			{history: one, waits: true}, {after: 30 * time.Minute, history: one},
 		}},
 		"a later one is awaited longer": {session, nil, []step{
-			{history: one, waits: true}, {after: 20 * time.Minute, history: both, waits: true},
+			{history: one, waits: true},
+			{after: 20 * time.Minute, history: both, waits: true},
 			{after: 20 * time.Minute, history: both, waits: true},
 			{after: 10 * time.Minute, history: both},
 		}},

@@ -409,86 +409,105 @@ func TestTeams(t *testing.T) {
 	}{
 		"a lead whose teammates are at work": {
 			[]step{user("Go."), spawn("ada"), spawn("bob")},
-			2, background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"ada", "bob"}},
+			2,
+			background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"ada", "bob"}},
 		},
 		"one of two is idle": {
 			[]step{user("Go."), spawn("ada"), spawn("bob"), user(mail("ada", "I am done.") + "\n\n" + idle("ada"))},
-			1, background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"bob"}},
+			1,
+			background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"bob"}},
 		},
 		"a message alone is no rest": {
 			[]step{user("Go."), spawn("ada"), user(mail("ada", `I will send {"type":"idle_notification"} soon.`))},
-			1, background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"ada"}},
+			1,
+			background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"ada"}},
 		},
 		"both are idle": {
 			[]step{user("Go."), spawn("ada"), spawn("bob"), user("Another Claude session sent a message:\n" + idle("ada") + "\n" + idle("bob") +
 				"\n\nThis came from another Claude session — not typed by your user.")},
-			0, background.Team{Role: background.Lead, Name: "team-lead"},
+			0,
+			background.Team{Role: background.Lead, Name: "team-lead"},
 		},
 		"one gets more to do": {
 			[]step{user("Go."), spawn("ada"), spawn("bob"), user(idle("ada") + idle("bob")), send("c", "bob", "team-lead")},
-			1, background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"bob"}},
+			1,
+			background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"bob"}},
 		},
 		"all get more to do": {
 			[]step{user("Go."), spawn("ada"), spawn("bob"), user(idle("ada") + idle("bob")), send("c", "*", "team-lead")},
-			2, background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"ada", "bob"}},
+			2,
+			background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"ada", "bob"}},
 		},
 		"it is idle again": {
 			[]step{user("Go."), spawn("bob"), user(idle("bob")), send("c", "bob", "team-lead"), user(idle("bob"))},
-			0, background.Team{Role: background.Lead, Name: "team-lead"},
+			0,
+			background.Team{Role: background.Lead, Name: "team-lead"},
 		},
 		"all have ended": {
 			[]step{
 				user("Go."), spawn("ada"), spawn("bob"), user(mail("ada", `{"type":"shutdown_approved","from":"ada"}`)),
 				user(mail("system", `{"type":"teammate_terminated","message":"bob has shut down."}`)),
 			},
-			0, background.Team{Role: background.Lead, Name: "team-lead"},
+			0,
+			background.Team{Role: background.Lead, Name: "team-lead"},
 		},
 		"the team is gone": {
 			[]step{user("Go."), spawn("ada"), call("c", "TeamDelete", "", `{"success":true}`)},
-			0, background.Team{Role: background.Lead, Name: "team-lead"},
+			0,
+			background.Team{Role: background.Lead, Name: "team-lead"},
 		},
 		"the team could not be ended": {
 			[]step{user("Go."), spawn("ada"), call("c", "TeamDelete", "", `{"success":false,"message":"1 active member"}`)},
-			1, background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"ada"}},
+			1,
+			background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"ada"}},
 		},
 		"a lead whose history was cut": {
 			[]step{user("Summary."), send("c", "bob", "team-lead")},
-			1, background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"bob"}},
+			1,
+			background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"bob"}},
 		},
 		"a member": {
 			[]step{user(task), edit("1")},
-			0, background.Team{Role: background.Member, Name: "ada"},
+			0,
+			background.Team{Role: background.Member, Name: "ada"},
 		},
 		"a member behind reminders": {
 			[]step{system("Be kind."), user("<system-reminder>\nToday is Sunday.\n</system-reminder>"), user(mail("team-lead", "Claim task 2.")), edit("1"), send("c", "team-lead", "ada")},
-			0, background.Team{Role: background.Member, Name: "ada"},
+			0,
+			background.Team{Role: background.Member, Name: "ada"},
 		},
 		"a member by the owner that it wrote last": {
 			[]step{
 				user(mail("team-lead", "You are responsible for task 2.")), call("c", "TaskUpdate", `"taskId":"1","owner":"bob"`, "Updated task #1 owner"),
 				call("d", "TaskUpdate", `"taskId":"2","owner":"ada"`, "Updated task #2 owner"),
 			},
-			0, background.Team{Role: background.Member, Name: "ada"},
+			0,
+			background.Team{Role: background.Member, Name: "ada"},
 		},
 		"mail in the oldest result": {
 			[]step{call("c", "Bash", "", "ok\n\nAnother Claude session sent a message while you were working:\n"+task), edit("1")},
-			0, background.Team{},
+			0,
+			background.Team{},
 		},
 		"a member that its user wrote to": {
 			[]step{user(task), edit("1"), user("Use blue."), edit("2")},
-			0, background.Team{Role: background.Member, Name: "ada"},
+			0,
+			background.Team{Role: background.Member, Name: "ada"},
 		},
 		"a member without a name": {
 			[]step{user(mail("team-lead", "You are an agent on the team. Claim task 2.")), edit("1")},
-			0, background.Team{Role: background.Member},
+			0,
+			background.Team{Role: background.Member},
 		},
 		"a member that waits for its own agent": {
 			[]step{user(task), agent("1")},
-			1, background.Team{Role: background.Member, Name: "ada"},
+			1,
+			background.Team{Role: background.Member, Name: "ada"},
 		},
 		"a message to somebody without a team": {
 			[]step{user("Go."), edit("1"), user(task), edit("2")},
-			0, background.Team{},
+			0,
+			background.Team{},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
