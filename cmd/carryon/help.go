@@ -111,8 +111,8 @@ func printFlag(b *strings.Builder, f cli.Flag) {
 	if text := cmp.Or(described.GetDefaultText(), described.GetValue()); text != "" && described.TakesValue() {
 		usage += fmt.Sprintf(" (default: %s)", text)
 	}
-	for _, variable := range described.GetEnvVars() {
-		usage += " [$" + variable + "]"
+	if variables := described.GetEnvVars(); len(variables) > 0 {
+		usage += " [$" + strings.Join(variables, "] [$") + "]"
 	}
 	names := make([]string, 0, 2)
 	for _, name := range f.Names() {

@@ -97,8 +97,9 @@ func (r runner) buildAndRun(document string) error {
 
 // nameAll gives the vendors' hosts the address of this machine, where the stand-in serves them.
 func nameAll(dir string) error {
-	lines := []string{"127.0.0.1 localhost", "::1 localhost"}
-	for _, host := range hosts() {
+	all := hosts()
+	lines := append(make([]string, 0, len(all)+2), "127.0.0.1 localhost", "::1 localhost")
+	for _, host := range all {
 		lines = append(lines, "127.0.0.1 "+host)
 	}
 	file := filepath.Join(dir, "hosts")

@@ -80,7 +80,10 @@ func (w *workplace) certificate() string { return filepath.Join(w.dir, "ca.pem")
 // and where hosts have no addresses its proxy.
 func (w *workplace) network() []string {
 	certificate := w.certificate()
-	variables := []string{"SSL_CERT_FILE=" + certificate, "NODE_EXTRA_CA_CERTS=" + certificate, "CODEX_CA_CERTIFICATE=" + certificate, "REQUESTS_CA_BUNDLE=" + certificate, "CURL_CA_BUNDLE=" + certificate}
+	variables := make([]string, 0, 10)
+	for _, name := range []string{"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "CODEX_CA_CERTIFICATE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"} {
+		variables = append(variables, name+"="+certificate)
+	}
 	if w.vendors.direct != nil {
 		return variables
 	}

@@ -145,7 +145,7 @@ func TestFlagsExist(t *testing.T) {
 	assert.Greater(t, found, 30)
 }
 
-// The alerts of docs/operators.md ask for metrics that docs/telemetry.md has.
+// The alerts and docs/operators.md ask for metrics that docs/telemetry.md has.
 func TestAlertsNameMetrics(t *testing.T) {
 	t.Parallel()
 	counted := make(map[string]bool)
@@ -153,7 +153,8 @@ func TestAlertsNameMetrics(t *testing.T) {
 		name := strings.ReplaceAll(strings.Trim(row[0], "`"), ".", "_")
 		counted[name], counted[name+"_total"], counted[name+"_seconds"] = true, true, true
 	}
-	names := regexp.MustCompile(`\bcarryon_\w+`).FindAllString(regexp.MustCompile(`\{carryon_`).ReplaceAllString(read(t, "docs/operators.md").text, "{"), -1)
+	texts := read(t, "docs/operators.md").text + read(t, "cmd/carryon/alerts.yml").text
+	names := regexp.MustCompile(`\bcarryon_\w+`).FindAllString(strings.ReplaceAll(texts, "{carryon_", "{"), -1)
 	require.Greater(t, len(names), 4)
 	for _, name := range names {
 		assert.True(t, counted[name], "there is no %s", name)

@@ -1,9 +1,9 @@
 package atwork_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -33,7 +33,7 @@ func TestRecordIsBounded(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, filler, 0o600))
 	now := time.Now()
 	for i := range 3 {
-		require.NoError(t, atwork.Add(path, []string{fmt.Sprint(i)}, now, now))
+		require.NoError(t, atwork.Add(path, []string{strconv.Itoa(i)}, now, now))
 	}
 	info, err := os.Stat(path)
 	require.NoError(t, err)
@@ -41,6 +41,6 @@ func TestRecordIsBounded(t *testing.T) {
 	continued, err := atwork.Read(path)
 	require.NoError(t, err)
 	for i := range 3 {
-		assert.True(t, continued.Has(fmt.Sprint(i), time.Time{}, time.Time{}))
+		assert.True(t, continued.Has(strconv.Itoa(i), time.Time{}, time.Time{}))
 	}
 }

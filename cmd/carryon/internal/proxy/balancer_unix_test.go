@@ -34,11 +34,11 @@ var balancers = map[string]struct {
 		},
 		func(documented, socket, dir string) string {
 			documented = strings.Replace(documented, "listen 80;", "listen unix:"+socket+";", 1)
-			temporary := ""
+			var temporary strings.Builder
 			for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
-				temporary += kind + "_temp_path " + filepath.Join(dir, kind) + ";\n"
+				temporary.WriteString(kind + "_temp_path " + filepath.Join(dir, kind) + ";\n")
 			}
-			return "daemon off;\nmaster_process off;\npid " + filepath.Join(dir, "pid") + ";\nevents {}\nhttp {\naccess_log off;\n" + temporary + documented + "}\n"
+			return "daemon off;\nmaster_process off;\npid " + filepath.Join(dir, "pid") + ";\nevents {}\nhttp {\naccess_log off;\n" + temporary.String() + documented + "}\n"
 		},
 	},
 	"haproxy": {
@@ -64,7 +64,7 @@ func balanced(t *testing.T, name, proxy string) *http.Client {
 	require.True(t, ok)
 	documented, _, _ = strings.Cut(documented, "```")
 	documented = strings.NewReplacer("10m", "4s", "127.0.0.1:8787", strings.TrimPrefix(proxy, "http://")).Replace(documented)
-	dir, err := os.MkdirTemp("", "b") // the path of a socket is short
+	dir, err := os.MkdirTemp("", "b") //nolint:usetesting // the path of a socket is short
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	socket, config := filepath.Join(dir, "s"), filepath.Join(dir, "c")
