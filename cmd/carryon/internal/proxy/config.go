@@ -382,6 +382,7 @@ func (c *Config) Flags() []cli.Flag {
 			},
 			on("dry-run", &c.DryRun, "decide and report, but send no continuations"),
 		),
+		grouped(GroupContinuing, c.untilFlags()...),
 		grouped(GroupEndpoint,
 			text("usage", &c.Usage, "one", "`kind` of token usage that a continued answer reports: one (as if it were one answer), sum (all its turns) or last (the last turn)"),
 			text("session-header", &c.SessionHeader, "", "`name` of an additional header that identifies the conversation; carryon knows the headers of common agents"),

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/check"
 	"github.com/carryon-go/carryon/continuation"
 )
 
@@ -20,6 +21,7 @@ func TestFlags(t *testing.T) {
 			Upstream: &url.URL{Scheme: "https", Host: "api.openai.com", Path: "/v1"},
 			Rules: Rules{
 				TodoContinuation: true, Questions: "mode", Untouched: "mode", MaxAttempts: continuation.DefaultLimits().MaxAttempts, MinInterval: time.Second,
+				UntilTimeout: check.DefaultTimeout,
 			},
 			Usage: "one", LogFormat: "text", DrainTimeout: defaultDrain,
 			TodoTools: []string{}, CORS: []string{}, Hosts: []string{}, bodyPatience: bodyPatience,
@@ -43,6 +45,7 @@ func TestFlags(t *testing.T) {
 		"interval":    {"-min-interval 250ms", with(func(c *Config) { c.MinInterval = 250 * time.Millisecond })},
 		"no interval": {"-min-interval 0", with(func(c *Config) { c.MinInterval = 0 })},
 		"dry run":     {"-dry-run", with(func(c *Config) { c.DryRun = true })},
+		"until":       {"-until=make -until=lint,vet -until-timeout 10m", with(func(c *Config) { c.Until, c.UntilTimeout = []string{"make", "lint,vet"}, 10*time.Minute })},
 		"holdout":     {"-holdout 0.5", with(func(c *Config) { c.Holdout = "0.5" })},
 		"price":       {"-price 3,0.30,15", with(func(c *Config) { c.Price = "3,0.30,15" })},
 		"lists": {"-todo-tools note,plan -cors http://a,http://b -allow-host box", with(func(c *Config) {
@@ -68,6 +71,7 @@ func TestEachFlagHasAVariable(t *testing.T) {
 	for name, value := range map[string]string{
 		"CARRYON_LISTEN": ":0", "CARRYON_UPSTREAM": "http://host/v1", "CARRYON_YOLO": "true", "CARRYON_MAX_ATTEMPTS": "7",
 		"CARRYON_MIN_INTERVAL": "2s", "CARRYON_DRY_RUN": "1", "CARRYON_CONTENT": "true", "CARRYON_VERBOSE": "true",
+		"CARRYON_UNTIL": "make lint\n\nmake test\n", "CARRYON_UNTIL_TIMEOUT": "30s",
 	} {
 		t.Setenv(name, value)
 	}
@@ -77,7 +81,10 @@ func TestEachFlagHasAVariable(t *testing.T) {
 	assert.Equal(t, 7, c.MaxAttempts)
 	assert.Equal(t, 2*time.Second, c.MinInterval)
 	assert.True(t, c.YOLO && c.DryRun && c.Content && c.Verbose)
+	assert.Equal(t, []string{"make lint", "make test"}, c.Until)
+	assert.Equal(t, 30*time.Second, c.UntilTimeout)
 	assert.Equal(t, 2, parsed(t, "-max-attempts", "2").MaxAttempts, "the flag counts more")
+	assert.Equal(t, []string{"make"}, parsed(t, "-until", "make").Until, "likewise")
 }
 
 func TestWrongFlags(t *testing.T) {
@@ -95,6 +102,9 @@ func TestWrongFlags(t *testing.T) {
 		"budget":            {"-token-budget -1", "-token-budget -1 is negative"},
 		"interval":          {"-min-interval -1s", "-min-interval -1s is negative"},
 		"interval, no unit": {"-min-interval 5", `invalid value "5" for flag -min-interval`},
+		"until, blank":      {"-until=", "the command is blank"},
+		"until, no time":    {"-until-timeout 0", "-until-timeout must be more than 0 and at most 10m0s, not 0s"},
+		"until, too long":   {"-until-timeout 11m", "-until-timeout must be more than 0 and at most 10m0s, not 11m0s"},
 		"holdout":           {"-holdout 1.5", `-holdout must be a share from 0 to 1, such as 0.5, not "1.5"`},
 		"holdout, negative": {"-holdout -0.5", `-holdout must be a share from 0 to 1`},
 		"holdout, NaN":      {"-holdout NaN", `-holdout must be a share from 0 to 1`},

@@ -24,8 +24,9 @@ type control struct {
 	logger     *slog.Logger
 	madeUp     string // the secret of the switch, if nobody has chosen one
 
-	mu  sync.Mutex
-	off bool // the switch is off
+	mu    sync.Mutex
+	off   bool // the switch is off
+	until until
 }
 
 // newControl returns the control of a proxy.
@@ -68,7 +69,9 @@ func (c *control) start() {
 func (c *control) apply(next *Rules) {
 	level, _ := next.level() // it was checked
 	c.config.level.Set(level)
-	c.report(c.middleware.SetRules(next.ofCalls()))
+	rules := next.ofCalls()
+	rules.Check = c.until.check(next)
+	c.report(c.middleware.SetRules(rules))
 	c.report(c.middleware.Settings().SetApprovalMode(context.Background(), "", next.approval()))
 	c.settle(next)
 }

@@ -40,6 +40,8 @@ type counts struct {
 	Pauses        int     `json:"pauses"`              // by the model
 	Refused       int     `json:"pauses_refused"`      // because of their reason
 	Exhausted     int     `json:"budgets_used_up"`     // calls that used up a budget
+	Passed        int     `json:"checks_passed"`       // ends of which the commands of -until said that the work was done
+	Unknown       int     `json:"checks_unknown"`      // ends of which they could not tell
 	Failed        int     `json:"failures_absorbed"`   // failures that no client noticed
 	WebSockets    int     `json:"web_sockets"`         // that passed unread, including those that are open
 	Handshakes    int     `json:"web_sockets_refused"` // no requests of their own
@@ -88,6 +90,7 @@ func (c counts) plus(other counts) counts {
 		Requests: c.Requests + other.Requests, Calls: c.Calls + other.Calls, Continued: c.Continued + other.Continued,
 		Continuations: c.Continuations + other.Continuations, Questions: c.Questions + other.Questions, Results: c.Results.plus(other.Results),
 		Tokens: c.Tokens + other.Tokens, OwnTokens: c.OwnTokens + other.OwnTokens,
+		Passed: c.Passed + other.Passed, Unknown: c.Unknown + other.Unknown,
 		Pauses: c.Pauses + other.Pauses, Refused: c.Refused + other.Refused, Exhausted: c.Exhausted + other.Exhausted, Failed: c.Failed + other.Failed,
 		WebSockets: c.WebSockets + other.WebSockets, Handshakes: c.Handshakes + other.Handshakes, Encoded: c.Encoded + other.Encoded,
 		Off: c.Off + other.Off, Lists: c.Lists + other.Lists, Listed: c.Listed + other.Listed,
@@ -106,6 +109,12 @@ func (c *counts) addCall(e *entry, o *middleware.Outcome) {
 	}
 	if o.Continued() {
 		c.Continued++
+	}
+	switch o.Check { //nolint:exhaustive // the worth has the failures
+	case continuation.CheckPassed:
+		c.Passed++
+	case continuation.CheckUnknown:
+		c.Unknown++
 	}
 	for i := range o.Usage {
 		if i == 0 {

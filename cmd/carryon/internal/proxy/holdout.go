@@ -12,11 +12,11 @@ import (
 
 // arm sums up the sessions of one arm of the holdout. It counts sessions and not user
 // turns: the holdout assigns a session as a whole, and the turns of one session are
-// alike, so ranges over turns would be too narrow. Only sessions with a todo list count, because carryon
+// alike, so ranges over turns would be too narrow. Only sessions with a todo list or a check count, because carryon
 // changes nothing in the others.
 type arm struct {
 	Sessions int               `json:"sessions,omitzero"`
-	Finished int               `json:"finished,omitzero"` // no work is left on the list that was seen last
+	Finished int               `json:"finished,omitzero"` // the commands of -until passed or, without them, no work is left on the list that was seen last
 	Told     int               `json:"told,omitzero"`     // the user had to say go on
 	GoOns    int               `json:"go_ons,omitzero"`   // how often, in all of them
 	Used     middleware.Tokens `json:"used,omitzero"`     // in all of them
@@ -28,7 +28,7 @@ type arm struct {
 
 func (a *arm) add(c *sessionFigures) {
 	a.Sessions++
-	if c.List.isFinished() {
+	if c.isFinished() {
 		a.Finished++
 	}
 	if c.GoOns > 0 {
@@ -60,7 +60,7 @@ type gone struct {
 
 // take adds a session that is dropped.
 func (g *gone) take(c *sessionFigures) {
-	if c.Mixed || !c.hasList() {
+	if c.Mixed || !c.isCompared() {
 		return
 	}
 	one := gone{Share: c.Share, Since: c.Began}
@@ -96,7 +96,7 @@ func (f *figures) arms(share float64) (continued, heldOut arm) {
 		both = f.Gone
 	}
 	for _, c := range f.Sessions {
-		if c.hasList() && !c.Mixed && c.Share == share {
+		if c.isCompared() && !c.Mixed && c.Share == share {
 			both.of(&c).add(&c)
 		}
 	}

@@ -28,8 +28,10 @@ type Rules struct {
 	MaxAttempts      int           `toml:"max-attempts"`      // continuations in a row without progress, or [continuation.Off]
 	TokenBudget      int           `toml:"token-budget"`      // tokens that continuations may use in a user turn; 0 for no limit
 	MinInterval      time.Duration `toml:"min-interval"`
-	DryRun           bool          `toml:"dry-run"`   // decide and report, but send no continuations
-	Holdout          Share         `toml:"holdout"`   // part of the sessions that is never continued; "" for none
+	DryRun           bool          `toml:"dry-run"` // decide and report, but send no continuations
+	Holdout          Share         `toml:"holdout"` // part of the sessions that is never continued; "" for none
+	Until            []string      `toml:"until"`   // commands that must pass before a user turn ends
+	UntilTimeout     time.Duration `toml:"until-timeout"`
 	LogLevel         string        `toml:"log-level"` // "debug", "info", "warn", "error", or "" for info
 }
 
@@ -71,6 +73,10 @@ func (r *Rules) wrongValue() error {
 		return wrong("token-budget", "%d is negative", r.TokenBudget)
 	case r.MinInterval < 0:
 		return wrong("min-interval", "%v is negative", r.MinInterval)
+	case slices.ContainsFunc(r.Until, func(line string) bool { return strings.TrimSpace(line) == "" }):
+		return wrong("until", "must be a command, not blank")
+	case r.UntilTimeout <= 0 || r.UntilTimeout > maxUntil:
+		return wrong("until-timeout", "must be more than 0 and at most %v, not %v: agents do not wait longer", maxUntil, r.UntilTimeout)
 	case r.Mode != "" && r.Mode != ModeStandard && r.Mode != ModeYOLO:
 		return wrong("mode", "must be standard or yolo, not %q", r.Mode)
 	}
@@ -151,6 +157,8 @@ func (r *Rules) all() []setting {
 		{"min-interval", r.MinInterval},
 		{"dry-run", r.DryRun},
 		{"holdout", cmp.Or(r.Holdout, "0")},
+		{"until", strings.Join(r.Until, "; ")},
+		{"until-timeout", r.UntilTimeout},
 		{"log-level", cmp.Or(r.LogLevel, "info")},
 	}
 }
@@ -164,6 +172,7 @@ func (r Rules) fromFile(path string) (Rules, error) {
 	if path == "" {
 		return r, nil
 	}
+	r.Until = slices.Clone(r.Until) // decoding would change the flags' own
 	text, err := files.Read(path, maxRulesFile)
 	if err != nil {
 		return Rules{}, fmt.Errorf("-settings: %w", err)
@@ -180,8 +189,10 @@ func (r *Rules) decode(text string) (line int, err error) {
 	if err != nil {
 		return explained(text, err)
 	}
-	if decoded.Type("min-interval") == "Integer" { // it would count as nanoseconds
-		return lineOf(text, "min-interval"), errNoTime
+	for _, name := range timeNames {
+		if decoded.Type(name) == "Integer" { // it would count as nanoseconds
+			return lineOf(text, name), noTime(name)
+		}
 	}
 	for _, key := range decoded.Undecoded() {
 		return lineOf(text, key[0]), r.unknown(key[0])
@@ -193,7 +204,10 @@ func (r *Rules) decode(text string) (line int, err error) {
 	return 0, nil
 }
 
-var errNoTime = errors.New(`min-interval must be a time such as "1m30s"`)
+// timeNames are the names of settings that are times.
+var timeNames = []string{"min-interval", "until-timeout"} //nolint:gochecknoglobals // constant
+
+func noTime(name string) error { return errors.New(name + ` must be a time such as "1m30s"`) }
 
 // wrongType is how the library says that a value is of the wrong type.
 var wrongType = regexp.MustCompile(`last key "([^"]+)"\): incompatible types: TOML value has type (\w+); destination has type (\w+)`)
@@ -205,8 +219,10 @@ func explained(text string, err error) (line int, _ error) {
 	found := wrongType.FindStringSubmatch(err.Error())
 	isSyntax := errors.As(err, &syntax)
 	switch {
-	case isSyntax && syntax.LastKey == "min-interval", found != nil && found[1] == "min-interval":
-		return lineOf(text, "min-interval"), errNoTime
+	case isSyntax && slices.Contains(timeNames, syntax.LastKey):
+		return lineOf(text, syntax.LastKey), noTime(syntax.LastKey)
+	case found != nil && slices.Contains(timeNames, found[1]):
+		return lineOf(text, found[1]), noTime(found[1])
 	case isSyntax:
 		return syntax.Position.Line, errors.New(cmp.Or(syntax.Message, "this is no TOML"))
 	case found != nil:

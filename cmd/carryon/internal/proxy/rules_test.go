@@ -24,7 +24,7 @@ func fileOf(t *testing.T, text string) string {
 
 func TestSettingsFile(t *testing.T) {
 	t.Parallel()
-	flags := Rules{TodoContinuation: true, Mode: ModeStandard, Questions: "mode", Untouched: "mode", MaxAttempts: 4, MinInterval: time.Second, Holdout: "0.2"}
+	flags := Rules{TodoContinuation: true, Mode: ModeStandard, Questions: "mode", Untouched: "mode", MaxAttempts: 4, MinInterval: time.Second, UntilTimeout: time.Minute, Holdout: "0.2"}
 	for name, test := range map[string]struct {
 		text string
 		want func(*Rules)
@@ -41,11 +41,14 @@ func TestSettingsFile(t *testing.T) {
 			min-interval = "1m30s"
 			dry-run = true
 			holdout = 0.5
+			until = ["make lint", "go test ./a,./b"]
+			until-timeout = "30s"
 			log-level = "warn"
 		`, func(r *Rules) {
 			*r = Rules{
 				Mode: ModeYOLO, Questions: "wait", Untouched: "continue", MaxAttempts: continuation.Off, TokenBudget: 50_000,
 				MinInterval: 90 * time.Second, DryRun: true, Holdout: "0.5", LogLevel: "warn",
+				Until: []string{"make lint", "go test ./a,./b"}, UntilTimeout: 30 * time.Second,
 			}
 		}},
 		"a share as text": {`holdout = "0.25"`, func(r *Rules) { r.Holdout = "0.25" }},
@@ -91,13 +94,17 @@ func TestWrongSettingsFiles(t *testing.T) {
 		"untouched":         {"untouched = \"\\u001b\"", `settings.toml:1: untouched must be mode, wait or continue, not "\x1b"`},
 		"holdout":           {"dry-run = true\nholdout = 1.5", `settings.toml:2: holdout must be a share from 0 to 1`},
 		"holdout, NaN":      {"holdout = nan", `settings.toml:1: holdout must be a share from 0 to 1`},
+		"until":             {"until = [\"make\", \" \"]", `settings.toml:1: until must be a command, not blank`},
+		"until, a text":     {"until = \"make\"", `settings.toml:1: until must be of the type slice, not string`},
+		"until, no unit":    {"until-timeout = 5", `settings.toml:1: until-timeout must be a time such as "1m30s"`},
+		"until, too long":   {"until-timeout = \"1h\"", `settings.toml:1: until-timeout must be more than 0 and at most 10m0s`},
 		"level":             {"log-level = \"loud\"", `settings.toml:1: log-level must be debug, info, warn or error, not "loud"`},
 		"too large":         {strings.Repeat("# nothing\n", 200_000), "settings.toml is larger than 1048576 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := fileOf(t, test.text)
-			_, err := (Rules{MaxAttempts: 4}).fromFile(path)
+			_, err := (Rules{MaxAttempts: 4, UntilTimeout: time.Minute}).fromFile(path)
 			require.ErrorContains(t, err, test.want)
 			assert.NotContains(t, err.Error(), "\x1b")
 		})

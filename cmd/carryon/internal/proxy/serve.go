@@ -130,6 +130,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	defer cancel()
 	s.proxy.drain(ctx, timeout/drainShare)
 	err := s.shutdown(ctx, timeout)
+	s.proxy.drain(context.WithoutCancel(ctx), checkGrace)
 	s.endBackground()
 	s.background.Wait()
 	return errors.Join(err, closeState(s.state))
@@ -194,6 +195,10 @@ func rootOf(listening net.Addr) string {
 // drainShare is the divisor of the drain timeout that gives continuations' time to end.
 // They end at once, unless a client does not read.
 const drainShare = 4
+
+// checkGrace is how long a command of -until has to end, however short the drain timeout
+// is: it would go on without the proxy.
+const checkGrace = 6 * time.Second
 
 func (p *Proxy) drain(ctx context.Context, atMost time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, atMost)

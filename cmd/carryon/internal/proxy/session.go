@@ -86,10 +86,11 @@ type sessionFigures struct {
 	Mixed   bool    `json:"mixed,omitzero"`    // it belongs to no arm: it has seen another share, a dry run, or that continuing was off
 
 	// What follows is of the last call that was about the work.
-	List  listCounts `json:"list,omitzero"`
-	State state      `json:"state,omitzero"`
-	Code  string     `json:"code,omitzero"` // of the reason
-	Why   string     `json:"why,omitzero"`  // the explanation
+	List  listCounts               `json:"list,omitzero"`
+	Check continuation.CheckResult `json:"check,omitzero"` // what the commands of -until said last
+	State state                    `json:"state,omitzero"`
+	Code  string                   `json:"code,omitzero"` // of the reason
+	Why   string                   `json:"why,omitzero"`  // the explanation
 
 	revision uint64 // of the journal, at the last change
 	pause    string // the reason of the last pause, if texts may be shown; never kept
@@ -108,6 +109,18 @@ func (l listCounts) isFinished() bool { return l.Todos > 0 && l.Completed+l.Canc
 
 // hasList reports whether the session had a list.
 func (c *sessionFigures) hasList() bool { return c.List.Todos > 0 }
+
+// isCompared reports whether it is known what has become of the session's work.
+func (c *sessionFigures) isCompared() bool { return c.hasList() || c.Check != continuation.NoCheck }
+
+// isFinished reports whether the session's work is done: by the commands of -until, or
+// else by the list.
+func (c *sessionFigures) isFinished() bool {
+	if c.Check != continuation.NoCheck {
+		return c.Check == continuation.CheckPassed
+	}
+	return c.List.isFinished()
+}
 
 // add adds what has happened since.
 func (c *sessionFigures) add(since *sessionFigures) {
@@ -129,6 +142,9 @@ func (c *sessionFigures) add(since *sessionFigures) {
 	c.Millis += since.Millis
 	if since.hasList() {
 		c.List = since.List
+	}
+	if since.Check != continuation.NoCheck {
+		c.Check = since.Check
 	}
 	if since.Code != "" {
 		c.State, c.Code, c.Why, c.pause = since.State, since.Code, since.Why, since.pause
@@ -178,6 +194,7 @@ func since(known *sessionFigures, e *entry, o *middleware.Outcome) sessionFigure
 	if l := &o.List; l.Err == nil && l.Todos > 0 {
 		c.List = listCounts{Todos: l.Todos, Active: l.Active, Completed: l.Completed, Cancelled: l.Cancelled}
 	}
+	c.Check = o.Check
 	c.State, c.Code, c.Why = e.state(), e.outcome.Code, e.outcome.Explanation
 	return c
 }

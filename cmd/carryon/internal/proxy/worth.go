@@ -46,10 +46,14 @@ func (f *figures) sentence(c *Config) string {
 			numbers.Of(w.Resumed, "stall"), sessions(n.Listed), were(w.Finished, "todo"), w.cost()))
 	case w.Questions > 0:
 		parts = append(parts, w.asked()+", for "+w.cost()+w.wentOn())
+	case w.ChecksFailed > 0 && n.Continuations > 0:
+		parts = append(parts, fmt.Sprintf("sent %s because a check failed, for %s", numbers.Of(n.Continuations, "continuation"), w.cost()))
 	case n.Continuations > 0:
 		parts = append(parts, fmt.Sprintf("sent %s, for %s; what came of that is not known",
 			numbers.Of(n.Continuations, "continuation"), w.cost()))
 	case w.Unsent > 0, n.Off > 0 && n.Lists == 0:
+	case n.Passed+n.Unknown+w.ChecksFailed > 0: // the sentence on the checks says it
+		parts = append(parts, "sent nothing, and cost nothing")
 	case n.Lists == 0:
 		parts = append(parts, fmt.Sprintf("was of no use: %s had no todo list, so there was nothing to continue", numbers.Of(n.Calls, "call")))
 	default:
@@ -160,6 +164,7 @@ type Summary struct {
 	worth   string // what carryon was worth, in a sentence; "" if nothing could have been continued
 	soFar   string // the same for all processes whose figures are kept in one place; "" if there were no others
 	holdout string // what the comparison with the control group has shown; "" without one
+	checks  string // what the commands of -until have said; "" if they were not asked
 
 	List    continuation.List // the list last seen; zero if there was none
 	Empty   bool              // there was a list, and it never had a todo
@@ -200,9 +205,10 @@ func (s Summary) String() string {
 }
 
 // Sentences say what carryon was worth: in this process, in all whose figures are kept
-// in the same place, and in comparison with the control group.
+// in the same place, and in comparison with the control group. The last one says what
+// the commands of -until have said.
 func (s Summary) Sentences() []string {
-	return slices.DeleteFunc([]string{s.worth, s.soFar, s.holdout}, func(sentence string) bool { return sentence == "" })
+	return slices.DeleteFunc([]string{s.worth, s.soFar, s.holdout, s.checks}, func(sentence string) bool { return sentence == "" })
 }
 
 // Unused reports whether carryon has seen no call of a model: the agent has asked
@@ -261,12 +267,14 @@ type lastList struct {
 	problem error // of the latest call in scope
 	empty   bool  // a list without todos was read
 	paused  bool
-	calls   bool   // there was a call in scope
-	tools   bool   // there was a call with tools
+	calls   bool // there was a call in scope
+	tools   bool // there was a call with tools
+	check   lastCheck
 	why     string // as in Summary
 }
 
 func (l *lastList) take(o *middleware.Outcome) {
+	l.check.take(o)
 	if o.Reason == continuation.ReasonNoTools {
 		return
 	}
@@ -307,6 +315,7 @@ func (j *journal) summary() Summary {
 		NoList: j.list.calls && j.list.list.Todos == 0 && !j.list.empty,
 		Why:    j.list.why, NoTools: c.Calls > 0 && !j.list.tools,
 	}
+	s.checks = j.own.checks(j.config.rules().Until, &j.list.check)
 	if c.Lists > 0 || c.Continuations > 0 {
 		s.worth = j.own.sentence(j.config)
 	}

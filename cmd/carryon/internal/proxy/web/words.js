@@ -86,12 +86,14 @@ const hasList = (session) => session.list?.todos > 0;
 const withoutList = new Set([
 	"no_list", "no_list_tool", "no_tools", "no_session", "list_empty", "ask", "asked_before", "nothing_open",
 	"asks_user", "background", "already_active", "max_attempts", "token_budget", "too_soon", "holdout",
+	"check_failed", "check_passed", "check_unknown", "check_exhausted",
 ]);
 
 // hasNoList reports whether a session is known to have no list, or had no call of a model.
 const hasNoList = (session, open) => !hasList(session) && (session.code ? withoutList.has(session.code) : open === 0);
 
-const isFinished = (session) => hasList(session) && session.list.completed + (session.list.cancelled ?? 0) >= session.list.todos;
+// isFinished reports whether the work of a session is done: by its check, or else by its list.
+const isFinished = (session) => session.check ? session.check === "passed" : hasList(session) && session.list.completed + (session.list.cancelled ?? 0) >= session.list.todos;
 
 // isQuiet reports whether a session has been quiet for so long that nobody works on it.
 const isQuiet = (session) => new Date(report.now) - new Date(session.ended) > 3_600_000;
@@ -104,6 +106,7 @@ function stageOf(session, open) {
 	if (["paused", "dry_run", "holdout"].includes(session.state)) return session.state;
 	if (["asks_user", "list_untouched", "others_work", "background"].includes(session.code)) return "waiting";
 	if (session.code === "tool_calls" || session.code === "already_active") return isQuiet(session) ? "stopped" : "open";
+	if (session.check) return "stopped";
 	return hasNoList(session, open) ? "none" : "stopped";
 }
 
@@ -112,7 +115,7 @@ function waitsFor(session, open) {
 	if (open > 0) return "The model is answering";
 	switch (stageOf(session, open)) {
 	case "done":
-		return "All todos are done";
+		return session.check ? "The check passed" : "All todos are done";
 	case "paused":
 		return session.pause ? ["The model says: ", h("q", null, session.pause)] : "The model paused until the user writes again";
 	case "holdout":
