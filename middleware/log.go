@@ -185,6 +185,7 @@ func (l *eventLog) callEnded(ctx context.Context, e CallEnded) {
 	l.write(ctx, slog.LevelDebug, "carryon: worth", e.TurnID,
 		slog.Int("resumed", w.Resumed), slog.Int("finished", w.Finished), slog.Int("unwanted", w.Unwanted()),
 		slog.Int("questions", w.Questions), slog.Int("reopened", w.Reopened),
+		slog.Int("checks_failed", w.ChecksFailed), slog.Int("checks_mended", w.ChecksMended),
 		slog.Int("input_tokens", w.Tokens.Input), slog.Int("cached_tokens", w.Tokens.Cached), slog.Int("output_tokens", w.Tokens.Output),
 		slog.Int("unreported", w.Unreported), slog.Int("unsent", w.Unsent), slog.Int("estimated_tokens", w.Estimate.Total()))
 }

@@ -21,6 +21,7 @@ type instruments struct {
 	failures                                metric.Int64Counter
 	resumed, finished, unwanted, unsent     metric.Int64Counter
 	unreported                              metric.Int64Counter
+	checksFailed, checksMended              metric.Int64Counter
 	spent, estimate                         metric.Int64Counter // tokens of continuations, by what they cost
 	questions, questionTokens               metric.Int64Counter
 	open                                    metric.Int64UpDownCounter
@@ -64,6 +65,8 @@ func newInstruments(o *options) *instruments {
 		finished:       m.counter("carryon.todos.finished", "{todo}", "Todos completed after continuations that resumed a stall"),
 		unwanted:       m.counter("carryon.continuations.unwanted", "{continuation}", "Continuations that led to no progress: the model paused, repeated its answer, or did anything else"),
 		unsent:         m.counter("carryon.continuations.unsent", "{continuation}", "Continuations that were not sent because of a dry run, or because the session is in the control group"),
+		checksFailed:   m.counter("carryon.checks.failed", "{check}", "Failures of the program's check whether the work is done"),
+		checksMended:   m.counter("carryon.checks.mended", "{check}", "Checks that passed after continuations because of failures"),
 		spent:          m.counter("carryon.continuation.tokens", "{token}", "Tokens of continuations: new input, cached input, output"),
 		unreported:     m.counter("carryon.continuations.unreported", "{continuation}", "Continuations whose tokens the provider did not report, or not in full"),
 		questions:      m.counter("carryon.questions", "{question}", "Continuations that asked whether anything is open, by result"),
@@ -207,6 +210,8 @@ func (i *instruments) worthCounts(w *middleware.Worth) []count {
 		{i.unwanted, w.Paused, result.String("paused")},
 		{i.unwanted, w.Repeated, result.String("repeated")},
 		{i.unwanted, w.NoProgress, result.String("no_progress")},
+		{i.checksFailed, w.ChecksFailed, attribute.KeyValue{}},
+		{i.checksMended, w.ChecksMended, attribute.KeyValue{}},
 		{i.unreported, w.Unreported, attribute.KeyValue{}},
 		{i.unsent, w.Unsent, attribute.KeyValue{}},
 		{i.estimate, w.Estimate.Input, tokenType.String("input")},

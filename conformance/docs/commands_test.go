@@ -103,7 +103,7 @@ func TestAnUnknownDemoListsWhatThereIs(t *testing.T) {
 	for _, name := range []string{"nope", "internal", ""} {
 		out, err := shell(t.Context(), root, "make demo DEMO="+name).Output()
 		require.Error(t, err)
-		assert.Contains(t, string(out), `There is no example "`+name+`". Try one of: chat comparison langchaingo-agent quickstart replicas`)
+		assert.Contains(t, string(out), `There is no example "`+name+`". Try one of: chat check comparison langchaingo-agent quickstart replicas`)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/check"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/todolist"
@@ -99,6 +100,10 @@ func numbers(t *testing.T) []number {
 		{page: "docs/how-it-decides.md", text: "more than %v characters or a question mark", value: in("internal/handback", "maxAnswer")},
 		{page: "docs/how-it-decides.md", text: "`2 turns, 1 continuation: No active todos found (pending or in_progress): all 3 are done", why: "an illustration"},
 		{page: "docs/how-it-decides.md", text: "counts in YOLO mode for %v minutes", value: continuation.DefaultLimits().MaxTaskAge.Minutes()},
+		{page: "docs/how-it-decides.md", text: "up to %v characters), and offers", value: thousands(in("internal/prompt", "MaxQuote"))},
+		{page: "docs/how-it-decides.md", text: "Exit code 0 means done", why: "a code of processes"},
+		{page: "docs/how-it-decides.md", text: "(%v minutes) says nothing", value: check.DefaultTimeout.Minutes()},
+		{page: "docs/how-it-decides.md", text: "a check has %v seconds there", value: time.Duration(in("middleware", "maxSilence")).Seconds()},
 		{page: "docs/how-it-decides.md", text: "is %v rather than", value: continuation.DefaultLimits().MaxAttempts},
 		{page: "docs/how-it-decides.md", text: " 3, because a blank", why: "what other systems allow"},
 		{page: "docs/how-it-decides.md", text: "forms in 16 languages", why: "the languages that the lexicon of internal/handback names, without those that it knows roughly"},

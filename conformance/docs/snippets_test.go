@@ -72,6 +72,7 @@ var imports = map[string]string{
 	"asynctask":      carryon + "asynctask",
 	"autotrigger":    carryon + "asynctask/autotrigger",
 	"carryontest":    carryon + "carryontest",
+	"check":          carryon + "check",
 	"continuation":   carryon + "continuation",
 	"middleware":     carryon + "middleware",
 	"pause":          carryon + "pause",
