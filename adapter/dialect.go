@@ -36,13 +36,14 @@ type Dialect[C any] interface {
 
 // Heartbeat is an optional interface of a [Dialect] whose chunks cross a network on
 // their way to the caller. During a continuation, the caller may receive nothing for
-// minutes, because the model reasons or calls todo_pause. A proxy in between may take
-// the connection for dead.
+// minutes, because the model reasons or calls todo_pause; while the end of a turn is held
+// back, because a check runs. A proxy in between may take the connection for dead.
 type Heartbeat[C any] interface {
 	// AppendHeartbeat appends to dst a chunk that clients ignore, or nothing if the
 	// protocol has no such chunk at this point. The engine calls it when a
 	// continuation sends chunks of which the caller sees nothing, until the finish of
-	// that continuation.
+	// that continuation, and after the finish of a turn while a check runs; see
+	// middleware.WithCheck.
 	AppendHeartbeat(dst []C) []C
 }
 

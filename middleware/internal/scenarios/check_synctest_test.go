@@ -130,6 +130,7 @@ func TestDrainEndsAndAwaitsACheck(t *testing.T) {
 		assert.Equal(t, time.Minute, time.Since(began), "the answer does not wait")
 		assert.Equal(t, continuation.ReasonShutdown, got.Outcome.Reason)
 		<-time.After(time.Minute)
+		synctest.Wait()
 		assert.Equal(t, 62*time.Second, returned)
 		assert.Equal(t, returned, drained)
 	})
