@@ -152,7 +152,7 @@ func TestReplicasShareABudgetAndOutliveOneAnother(t *testing.T) {
 func TestReplicasWithoutStateHaveABudgetEach(t *testing.T) {
 	t.Setenv("CARRYON_MIN_INTERVAL", "0s")
 	w := startWorld(t)
-	for _, want := range []int{3, 3, 1, 1} {
+	for _, want := range []int{5, 5, 1, 1} {
 		turns, _ := w.ask(t, firstText)
 		assert.Equal(t, want, turns)
 	}

@@ -42,9 +42,9 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, `{"error":{"message":"not a chat completion"}}`, http.StatusBadRequest)
 		return
 	}
-	kind, think := "asked", m.think
+	kind, think, coats := "asked", m.think, 0
 	if n := len(asked.Messages); n > 2 && asked.Messages[n-2].Role == "assistant" {
-		kind = "told to go on"
+		kind, coats = "told to go on", strings.Count(asked.Messages[n-2].Content, "Coat")
 		if strings.HasPrefix(asked.Messages[n-3].Content, slowly) {
 			think = time.Minute
 		}
@@ -55,7 +55,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case <-r.Context().Done():
 		return
 	}
-	const said = "I will paint it next."
+	said := fmt.Sprintf("Coat %d: I will paint it next.", coats+1) // the same words again would end the attempts sooner
 	if !asked.Stream {
 		w.Header().Set("Content-Type", "application/json")
 		say(w, `{"id":"1","object":"chat.completion","created":1,"model":"any","choices":[{"index":0,`+
