@@ -346,71 +346,84 @@ func grouped(group string, flags ...cli.Flag) []cli.Flag {
 // after parsing.
 func (c *Config) Flags() []cli.Flag {
 	c.TodoContinuation, c.bodyPatience = true, bodyPatience
-	on := func(name string, value *bool, usage string) cli.Flag {
-		return &cli.BoolFlag{Name: name, Destination: value, Sources: variable(name), Usage: usage}
-	}
-	text := func(name string, value *string, otherwise, usage string) cli.Flag {
-		return &cli.StringFlag{Name: name, Destination: value, Value: otherwise, Sources: variable(name), Usage: usage}
-	}
-	list := func(name string, values *[]string, usage string) cli.Flag {
-		return &cli.StringSliceFlag{Name: name, Destination: values, Sources: variable(name), Usage: usage}
-	}
-	return slices.Concat(
-		grouped(GroupContinuing,
-			text("mode", &c.Mode, "", "`mode`: standard (somebody is watching: when in doubt, wait for them) or yolo (nobody is: when in doubt, go on)"),
-			on("yolo", &c.YOLO, "short for -mode yolo"),
-			text("questions", &c.Questions, "mode", "`rule` for turns that ask the user something: mode (as -mode says), wait or continue"),
-			text("untouched", &c.Untouched, "mode", "`rule` for user turns in which the model did not update the list: mode (as -mode says), wait or continue"),
-			on("ask", &c.Ask, "where there is no todo list, ask the model at the end of a user turn whether anything is open"),
-			list("todo-tools", &c.TodoTools, "`names` of additional tools that write a todo list, separated by commas"),
-			&cli.IntFlag{
-				Name: "max-attempts", Destination: &c.MaxAttempts, Value: continuation.DefaultLimits().MaxAttempts, Sources: variable("max-attempts"),
-				Usage: fmt.Sprintf("maximum `number` of continuations in a row without a tool call or progress, -1 for no limit; carryon always stops after %d without progress",
-					continuation.DefaultLimits().MaxWithoutProgress),
-			},
-			&cli.IntFlag{
-				Name: "token-budget", Destination: &c.TokenBudget, Sources: variable("token-budget"),
-				Usage: "maximum `number` of tokens that continuations may use until the user writes again, 0 for no limit",
-			},
-			&cli.DurationFlag{
-				Name: "min-interval", Destination: &c.MinInterval, Value: continuation.DefaultLimits().MinInterval, Sources: variable("min-interval"),
-				Usage: "minimum `time` between two continuations of a session, 0 for none",
-			},
-			&cli.DurationFlag{
-				Name: "max-wait", Destination: &c.MaxWait, Sources: variable("max-wait"),
-				Usage: "`time` that clients wait; continuations end before that (official SDKs send this); 0 for no limit, and 45s behind a balancer",
-			},
-			on("dry-run", &c.DryRun, "decide and report, but send no continuations"),
-		),
-		grouped(GroupContinuing, c.untilFlags()...),
-		grouped(GroupEndpoint,
-			text("usage", &c.Usage, "one", "`kind` of token usage that a continued answer reports: one (as if it were one answer), sum (all its turns) or last (the last turn)"),
-			text("session-header", &c.SessionHeader, "", "`name` of an additional header that identifies the conversation; carryon knows the headers of common agents"),
-			list("cors", &c.CORS, "`origins` of websites that may use the proxy, * for all"),
-			list("allow-host", &c.Hosts, "additional host `names` that clients may use for the proxy; localhost and IP addresses always work"),
-		),
-		grouped(GroupFigures,
-			text("holdout", (*string)(&c.Holdout), "", "`share` (0 to 1) of sessions with a name that carryon counts but never continues, for comparison"),
-			text("price", &c.Price, "", "`dollars` per million tokens, to show what continuations cost: "+price.Usage),
-			on("content", &c.Content, "show the texts of todos, pauses and errors at "+pagePath),
-			text("stats", &c.Stats, "", "`file` that keeps the page's figures across restarts; several processes may use it; default: the -state database, if any"),
-			on("metrics", &c.Metrics, "serve metrics for Prometheus at "+metricsPath),
-		),
-		grouped(GroupOperators,
-			text("state", &c.State, "", "`URL` of a database in which several proxies share their state, redis://… or postgres://…; without this flag, state is in memory"),
-			&cli.DurationFlag{
-				Name: "drain-timeout", Destination: &c.DrainTimeout, Value: defaultDrain, Sources: variable("drain-timeout"),
-				Usage: "`time` for open answers to finish when the proxy stops",
-			},
-			text("switch-secret", &c.SwitchSecret, "", "`secret` of the off switch, better set by the variable: others can read flags; made up and printed by default"),
-			text("log", &c.LogFormat, "text", "`format` of the log: text or json"),
-			&cli.StringFlag{
-				Name: "log-level", Destination: &c.LogLevel, DefaultText: "info", Sources: variable("log-level"),
-				Usage: "lowest `level` that is logged: debug, info (what carryon adds, and what is wrong), warn or error",
-			},
-			on("v", &c.Verbose, "short for -log-level debug: log every request and decision, without message texts"),
-		),
+	return slices.Concat(c.continuingFlags(), grouped(GroupContinuing, c.untilFlags()...), c.endpointFlags(), c.figureFlags(), c.operatorFlags())
+}
+
+func (c *Config) continuingFlags() []cli.Flag {
+	return grouped(GroupContinuing,
+		textFlag("mode", &c.Mode, "", "`mode`: standard (somebody is watching: when in doubt, wait for them) or yolo (nobody is: when in doubt, go on)"),
+		boolFlag("yolo", &c.YOLO, "short for -mode yolo"),
+		textFlag("questions", &c.Questions, "mode", "`rule` for turns that ask the user something: mode (as -mode says), wait or continue"),
+		textFlag("untouched", &c.Untouched, "mode", "`rule` for user turns in which the model did not update the list: mode (as -mode says), wait or continue"),
+		boolFlag("ask", &c.Ask, "where there is no todo list, ask the model at the end of a user turn whether anything is open"),
+		listFlag("todo-tools", &c.TodoTools, "`names` of additional tools that write a todo list, separated by commas"),
+		&cli.IntFlag{
+			Name: "max-attempts", Destination: &c.MaxAttempts, Value: continuation.DefaultLimits().MaxAttempts, Sources: variable("max-attempts"),
+			Usage: fmt.Sprintf("maximum `number` of continuations in a row without a tool call or progress, -1 for no limit; carryon always stops after %d without progress",
+				continuation.DefaultLimits().MaxWithoutProgress),
+		},
+		&cli.IntFlag{
+			Name: "token-budget", Destination: &c.TokenBudget, Sources: variable("token-budget"),
+			Usage: "maximum `number` of tokens that continuations may use until the user writes again, 0 for no limit",
+		},
+		&cli.DurationFlag{
+			Name: "min-interval", Destination: &c.MinInterval, Value: continuation.DefaultLimits().MinInterval, Sources: variable("min-interval"),
+			Usage: "minimum `time` between two continuations of a session, 0 for none",
+		},
+		&cli.DurationFlag{
+			Name: "max-wait", Destination: &c.MaxWait, Sources: variable("max-wait"),
+			Usage: "`time` that clients wait; continuations end before that (official SDKs send this); 0 for no limit, and 45s behind a balancer",
+		},
+		boolFlag("dry-run", &c.DryRun, "decide and report, but send no continuations"),
 	)
+}
+
+func (c *Config) endpointFlags() []cli.Flag {
+	return grouped(GroupEndpoint,
+		textFlag("usage", &c.Usage, "one", "`kind` of token usage that a continued answer reports: one (as if it were one answer), sum (all its turns) or last (the last turn)"),
+		textFlag("session-header", &c.SessionHeader, "", "`name` of an additional header that identifies the conversation; carryon knows the headers of common agents"),
+		listFlag("cors", &c.CORS, "`origins` of websites that may use the proxy, * for all"),
+		listFlag("allow-host", &c.Hosts, "additional host `names` that clients may use for the proxy; localhost and IP addresses always work"),
+	)
+}
+
+func (c *Config) figureFlags() []cli.Flag {
+	return grouped(GroupFigures,
+		textFlag("holdout", (*string)(&c.Holdout), "", "`share` (0 to 1) of sessions with a name that carryon counts but never continues, for comparison"),
+		textFlag("price", &c.Price, "", "`dollars` per million tokens, to show what continuations cost: "+price.Usage),
+		boolFlag("content", &c.Content, "show the texts of todos, pauses and errors at "+pagePath),
+		textFlag("stats", &c.Stats, "", "`file` that keeps the page's figures across restarts; several processes may use it; default: the -state database, if any"),
+		boolFlag("metrics", &c.Metrics, "serve metrics for Prometheus at "+metricsPath),
+	)
+}
+
+func (c *Config) operatorFlags() []cli.Flag {
+	return grouped(GroupOperators,
+		textFlag("state", &c.State, "", "`URL` of a database in which several proxies share their state, redis://… or postgres://…; without this flag, state is in memory"),
+		&cli.DurationFlag{
+			Name: "drain-timeout", Destination: &c.DrainTimeout, Value: defaultDrain, Sources: variable("drain-timeout"),
+			Usage: "`time` for open answers to finish when the proxy stops",
+		},
+		textFlag("switch-secret", &c.SwitchSecret, "", "`secret` of the off switch, better set by the variable: others can read flags; made up and printed by default"),
+		textFlag("log", &c.LogFormat, "text", "`format` of the log: text or json"),
+		&cli.StringFlag{
+			Name: "log-level", Destination: &c.LogLevel, DefaultText: "info", Sources: variable("log-level"),
+			Usage: "lowest `level` that is logged: debug, info (what carryon adds, and what is wrong), warn or error",
+		},
+		boolFlag("v", &c.Verbose, "short for -log-level debug: log every request and decision, without message texts"),
+	)
+}
+
+func boolFlag(name string, value *bool, usage string) cli.Flag {
+	return &cli.BoolFlag{Name: name, Destination: value, Sources: variable(name), Usage: usage}
+}
+
+func textFlag(name string, value *string, otherwise, usage string) cli.Flag {
+	return &cli.StringFlag{Name: name, Destination: value, Value: otherwise, Sources: variable(name), Usage: usage}
+}
+
+func listFlag(name string, values *[]string, usage string) cli.Flag {
+	return &cli.StringSliceFlag{Name: name, Destination: values, Sources: variable(name), Usage: usage}
 }
 
 // secretVariable is the environment variable of -switch-secret.
