@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
@@ -38,11 +40,12 @@ func (c *claim) check(context.Context, middleware.NextTurn) error {
 	if c.bugs == 0 && !c.never {
 		return nil
 	}
-	text := fmt.Sprintf("ran %d tests in %d ms\n", 40+c.rng.IntN(3), c.rng.IntN(1000))
+	var text strings.Builder
+	fmt.Fprintf(&text, "ran %d tests in %d ms\n", 40+c.rng.IntN(3), c.rng.IntN(1000))
 	for bug := range c.bugs {
-		text += "FAIL Test" + string(rune('A'+bug)) + "\n"
+		fmt.Fprintf(&text, "FAIL Test%c\n", 'A'+bug)
 	}
-	return &middleware.Unmet{Name: "make test", Text: text}
+	return &middleware.Unmet{Name: "make test", Text: text.String()}
 }
 
 // turn is what the model answers: an edit once it knows of a failure, or a claim.
@@ -67,7 +70,7 @@ func (c *claim) finish(t *testing.T, mw *middleware.Middleware) (added, wasted i
 		request := adapter.Request{Tools: 1, Users: 1, User: "Do it.", FirstUser: "Do it.", Messages: 1 + 2*loop, History: afterCalls(loop)}
 		call, _ := mw.Begin(inSession(t, "s"), request)
 		answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()}, c.turn)
-		assert.NoError(t, err)
+		require.NoError(t, err)
 		added += call.Outcome().Attempts
 		wasted += call.Outcome().Attempts
 		if len(answer.Calls) == 0 {
