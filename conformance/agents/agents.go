@@ -19,6 +19,7 @@ type agent struct {
 	alone          []string          // more variables for the run without carryon
 	home           map[string]string // files in the user's home
 	before         bool              // it has run before, without carryon
+	claims         bool              // its model claims to be done after each file
 	onScreen       bool              // this is the run in a terminal, which lasts until the model has nothing more to do
 }
 

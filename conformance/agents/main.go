@@ -66,6 +66,9 @@ var errUnfinished = errors.New("an agent did not finish its list, has lost tools
 // errChanged is the failure of a run that fails in another way than without carryon.
 var errChanged = errors.New("what an agent says about its trouble, or its exit code, is not the same with carryon")
 
+// errClaimed is the failure of a run whose model claimed to be done too early.
+var errClaimed = errors.New("an agent that claimed to be done did not finish, or the command of -until was asked elsewhere than at its ends")
+
 // buildAndRun builds the programs, which may need the network, and runs all agents in a process that has none but a
 // loopback.
 func (r runner) buildAndRun(document string) error {
@@ -120,9 +123,12 @@ func nameAll(dir string) error {
 func (r runner) runAll(document string) error {
 	var table strings.Builder
 	unfinished, err := r.table(context.Background(), io.MultiWriter(os.Stdout, &table))
-	changed := false
+	changed, wrong := false, false
 	if err == nil {
 		changed, err = r.troubleTable(context.Background(), os.Stdout)
+	}
+	if err == nil {
+		wrong, err = r.claimTable(context.Background(), os.Stdout)
 	}
 	if err == nil && document != "" {
 		err = write(document, table.String())
@@ -134,6 +140,8 @@ func (r runner) runAll(document string) error {
 		return errUnfinished
 	case changed:
 		return errChanged
+	case wrong:
+		return errClaimed
 	}
 	return nil
 }

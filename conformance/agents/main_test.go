@@ -58,3 +58,15 @@ func TestGoAgents(t *testing.T) {
 		})
 	}
 }
+
+// A name that is spelled wrongly would be left out likewise.
+func TestEveryClaimantIsAnAgent(t *testing.T) {
+	t.Parallel()
+	named := make(map[string]bool)
+	for _, a := range allAgents() {
+		named[a.name] = true
+	}
+	for _, name := range claimants {
+		assert.True(t, named[name], name)
+	}
+}

@@ -20,12 +20,19 @@ var files = []string{"index.html", "style.css", "README.md"} //nolint:gochecknog
 type model struct {
 	dir   string      // where the agent works
 	ended atomic.Bool // its last answer to a request with tools called none of them
+
+	claims bool         // it claims to be done after each file, in place of announcing the next
+	subs   atomic.Int32 // sub-agents that have ended
 }
 
 // respond answers a request.
 func (m *model) respond(r fakellm.Request) fakellm.Turn {
 	_, writes := m.writerOf(r.Tools)
 	switch {
+	case m.claims && (writes || inCode(r) || isSub(r)):
+		turn, ended := m.claim(r)
+		m.ended.Store(ended)
+		return turn
 	case writes, inCode(r):
 		turn, ended := m.next(r)
 		m.ended.Store(ended)

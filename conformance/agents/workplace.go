@@ -26,7 +26,7 @@ func newWorkplace(a agent, r runner) (*workplace, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &model{dir: dir}
+	m := &model{dir: dir, claims: a.claims}
 	turns := make([]fakellm.Turn, 200)
 	for i := range turns {
 		turns[i] = fakellm.Func(m.respond)
