@@ -113,26 +113,23 @@ func TestDrainEndsAndAwaitsACheck(t *testing.T) {
 	t.Parallel()
 	scenario.InBubbles(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		began := time.Now()
-		var returned time.Duration
+		returned, drained := make(chan time.Duration, 1), make(chan time.Duration, 1)
 		s := scenario.NewInBubble(t, m, finished(), middleware.WithCheck(func(ctx context.Context, _ middleware.NextTurn) error {
 			<-ctx.Done()
 			<-time.After(2 * time.Second) // to end what it has started
-			returned = time.Since(began)
+			returned <- time.Since(began)
 			return ctx.Err()
 		}))
-		var drained time.Duration
 		time.AfterFunc(time.Minute, func() {
 			_ = s.Middleware.Drain(t.Context())
-			drained = time.Since(began)
+			drained <- time.Since(began)
 		})
 		got := s.Call(s.Ctx, worked(), fakellm.Text("All done."))
 		scenario.RequireComplete(t, m, got, "All done.", "stop")
 		assert.Equal(t, time.Minute, time.Since(began), "the answer does not wait")
 		assert.Equal(t, continuation.ReasonShutdown, got.Outcome.Reason)
-		<-time.After(time.Minute)
-		synctest.Wait()
-		assert.Equal(t, 62*time.Second, returned)
-		assert.Equal(t, returned, drained)
+		assert.Equal(t, 62*time.Second, <-returned)
+		assert.Equal(t, 62*time.Second, <-drained)
 	})
 }
 
