@@ -181,7 +181,7 @@ func (c *company) inRun(t *testing.T, flags []string, command ...string) (stdout
 	t.Helper()
 	p := program(t, slices.Concat([]string{"run"}, flags, []string{"--", "env"}, command)...)
 	p.Env = slices.DeleteFunc(p.Env, func(v string) bool { return strings.HasPrefix(v, "CARRYON_UPSTREAM=") })
-	p.Env = append(p.Env, append(c.variables, "CARRYON_MIN_INTERVAL=0")...)
+	p.Env = slices.Concat(p.Env, c.variables, []string{"CARRYON_MIN_INTERVAL=0"})
 	var out, said bytes.Buffer
 	p.Stdout, p.Stderr = &out, &said
 	require.NoError(t, p.Run(), said.String())

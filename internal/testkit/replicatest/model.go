@@ -2,20 +2,24 @@ package replicatest
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
-// model is a server whose model never gets anything done.
+// model is a server whose model never gets anything done, and never says the
+// same twice.
 type model struct {
 	*httptest.Server
 
 	hanging chan struct{} // gets a value for each continuation that hangs
 
+	answers       atomic.Int64
 	mu            sync.Mutex
 	continuations map[string]int // by what the user said first
 }
@@ -56,8 +60,8 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = io.WriteString(w, `{"id":"1","object":"chat.completion","created":1,"model":"any","choices":[{"index":0,`+
-		`"message":{"role":"assistant","content":"I will paint it next."},"finish_reason":"stop"}]}`)
+	_, _ = fmt.Fprintf(w, `{"id":"1","object":"chat.completion","created":1,"model":"any","choices":[{"index":0,`+
+		`"message":{"role":"assistant","content":"Coat %d: I will paint it next."},"finish_reason":"stop"}]}`, m.answers.Add(1))
 }
 
 // continued returns the number of continuations of calls with that user
