@@ -22,7 +22,7 @@
 // Packages adapter and records are for those who adapt another SDK or store. The command
 // and OpenTelemetry are modules of their own, cmd/carryon and otel.
 //
-// [Getting started] has the line for each SDK.
+// [The guide] has the line for each SDK.
 //
-// [Getting started]: https://github.com/carryon-go/carryon/blob/main/docs/getting-started.md
+// [The guide]: https://github.com/carryon-go/carryon/blob/main/docs/go.md#your-sdk
 package carryon

@@ -60,7 +60,7 @@
 // the engine, it also has a timer and, if the engine is a records.Notifier, one
 // goroutine that listens. [Manager.Close] ends all of them and waits for them.
 //
-// [Background tasks] is a guide.
+// [The guide] has examples.
 //
-// [Background tasks]: https://github.com/carryon-go/carryon/blob/main/docs/background-tasks.md
+// [The guide]: https://github.com/carryon-go/carryon/blob/main/docs/go.md#background-tasks
 package asynctask

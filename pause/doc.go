@@ -28,8 +28,8 @@
 // panic, processing time grows at most linearly with the input, and [Shown] returns one
 // line without control, escape or format characters.
 //
-// All functions are safe for concurrent use. [Conversations] says what a pause does to
+// All functions are safe for concurrent use. [The guide] says what a pause does to
 // a session.
 //
-// [Conversations]: https://github.com/carryon-go/carryon/blob/main/docs/conversations.md
+// [The guide]: https://github.com/carryon-go/carryon/blob/main/docs/go.md#pausing
 package pause

@@ -46,7 +46,7 @@
 // and drops no item: if something cannot be a todo, it returns an [*ArgumentsError]
 // that tells the model what to send instead.
 //
-// [Getting started] shows where the list can come from.
+// [The guide] shows where the list can come from.
 //
-// [Getting started]: https://github.com/carryon-go/carryon/blob/main/docs/getting-started.md
+// [The guide]: https://github.com/carryon-go/carryon/blob/main/docs/go.md#which-list
 package todo
