@@ -125,7 +125,7 @@ func listens(t *testing.T, bin, arguments string) (base string) {
 	return base
 }
 
-// The request in docs/command.md is continued.
+// The request in docs/agents.md is continued.
 func TestCurlReachesTheProxy(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {
@@ -135,7 +135,7 @@ func TestCurlReachesTheProxy(t *testing.T) {
 	base := listens(t, carryonCommand(t), "-upstream "+upstream.URL()+" -listen 127.0.0.1:0")
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "request.json"), []byte(stalledRequest), 0o600))
-	block := read(t, "docs/command.md").fences("sh")[1]
+	block := read(t, "docs/agents.md").fences("sh")[0]
 	require.Contains(t, block, "http://127.0.0.1:8787/v1/")
 	answer, err := shell(t.Context(), dir, strings.Replace(block, "http://127.0.0.1:8787/v1", base, 1), "OPENAI_API_KEY=no-key").Output()
 	require.NoError(t, err)

@@ -129,7 +129,7 @@ func TestFlagsExist(t *testing.T) {
 		require.NoError(t, err)
 		help.Write(out)
 	}
-	foreign := map[string]bool{"-m": true, "-p": true, "-e": true, "-d": true} // of agents and curl
+	foreign := map[string]bool{"-p": true, "-e": true, "-d": true, "-h": true} // of agents, curl and every command
 	found := 0
 	for _, p := range pages(t) {
 		if p.path == "docs/decisions.md" {

@@ -23,17 +23,13 @@ var notRun = map[string]map[string]string{
 		"carryon run -- your-agent": "run by TestTheCommandRunsAnAgent",
 		"carryon proxy -upstream":   "run by TestTheProxyStarts",
 	},
-	"docs/command.md": {
-		"go install github.com/carryon-go/carryon/cmd/carryon@latest": "the README has it too",
-		"carryon run -list -- qwen":                                   "run by TestTheCommandRunsAnAgent",
-		"carryon: 8 requests":                                         "output; make agents wrote the same line",
-		"carryon proxy -upstream":                                     "run by TestTheProxyStarts",
-		"curl http":                                                   "run by TestCurlReachesTheProxy",
-		"carryon audit":                                               "the tests of cmd/carryon run it",
-	},
-	"docs/evidence.md": {
-		"carryon: resumed": "output; the tests of cmd/carryon compare the sentence",
-		"carryon: worth":   "output; the tests of cmd/carryon compare the sentence",
+	"docs/agents.md": {
+		"carryon run -- your-agent": "run by TestTheCommandRunsAnAgent",
+		"carryon: 8 requests":       "output; make agents wrote the same line",
+		"carryon proxy -upstream":   "run by TestTheProxyStarts",
+		"curl http":                 "run by TestCurlReachesTheProxy",
+		"carryon: resumed":          "output; the tests of cmd/carryon compare the sentence",
+		"carryon: worth":            "output; the tests of cmd/carryon compare the sentence",
 	},
 	"docs/how-it-decides.md": {
 		"(Automatic message": "a region that is made from the code",
@@ -72,7 +68,7 @@ func TestEveryBlockIsRun(t *testing.T) {
 			case language == "go", language == "mermaid": // TestSnippetsCompile; GitHub draws the others
 			case language == "sh" && p.path == "README.md": // TestCommandsOfTheReadmeRun
 			case language == "python", language == "js": // TestOtherLanguagesReachTheProxy
-				assert.Equal(t, "docs/command.md", p.path)
+				assert.Equal(t, "docs/agents.md", p.path)
 			case language == "sh" && strings.HasPrefix(block, "make "):
 				makeKnows(t, p.path, block)
 			default:
@@ -115,13 +111,13 @@ var buildCommand = sync.OnceValues(func() (bin string, err error) {
 	return bin, nil
 })
 
-// The "carryon run" blocks of README and docs/command.md work, with a program in place of the agent.
+// The "carryon run" blocks of README and docs/agents.md work, with a program in place of the agent.
 func TestTheCommandRunsAnAgent(t *testing.T) {
 	t.Parallel()
 	bin := carryonCommand(t)
 	agents, err := filepath.Abs("testdata/agents")
 	require.NoError(t, err)
-	for path, want := range map[string]string{"README.md": "", "docs/command.md": "<-p>\n<Build a small web page about tea.>\n"} {
+	for _, path := range []string{"README.md", "docs/agents.md"} {
 		ran := 0
 		for _, block := range read(t, path).fences("(?:text|sh)") {
 			if !strings.HasPrefix(block, "carryon run ") {
@@ -130,19 +126,18 @@ func TestTheCommandRunsAnAgent(t *testing.T) {
 			out, err := shell(t.Context(), t.TempDir(), "PATH="+bin+":"+agents+":$PATH\n"+block).Output()
 			require.NoError(t, err)
 			assert.Regexp(t, `^http://carryon:\w+@127\.0\.0\.1:\d+\n`, string(out))
-			assert.True(t, strings.HasSuffix(string(out), want), "%s", out)
 			ran++
 		}
 		assert.Positive(t, ran, path)
 	}
 }
 
-// The "carryon proxy" blocks of README and docs/command.md work, at a free address.
+// The "carryon proxy" blocks of README and docs/agents.md work, at a free address.
 func TestTheProxyStarts(t *testing.T) {
 	t.Parallel()
 	bin := carryonCommand(t)
 	started := 0
-	for _, block := range append(read(t, "docs/command.md").fences("text"), readme(t).fences("text")...) {
+	for _, block := range append(read(t, "docs/agents.md").fences("text"), readme(t).fences("text")...) {
 		if command, ok := strings.CutPrefix(block, "carryon proxy "); ok {
 			assert.NotEmpty(t, listens(t, bin, strings.TrimSpace(command)+" -listen 127.0.0.1:0"), block)
 			started++
@@ -151,7 +146,7 @@ func TestTheProxyStarts(t *testing.T) {
 	assert.Positive(t, started)
 }
 
-// client is a program in another language, around the line of docs/command.md that creates a client of OpenAI's SDK.
+// client is a program in another language, around the line of docs/agents.md that creates a client of OpenAI's SDK.
 type client struct {
 	language string
 	command  []string
@@ -197,7 +192,7 @@ console.log(await answer.text())
 	},
 }
 
-// The proxy continues requests from the clients that the Python and JavaScript lines of docs/command.md create.
+// The proxy continues requests from the clients that the Python and JavaScript lines of docs/agents.md create.
 func TestOtherLanguagesReachTheProxy(t *testing.T) {
 	t.Parallel()
 	bin := carryonCommand(t)
@@ -209,7 +204,7 @@ func TestOtherLanguagesReachTheProxy(t *testing.T) {
 			}
 			upstream := fakellm.NewServer(t, fakellm.Text("Next, I will write style.css."), fakellm.Call("write_file", `{"path":"style.css"}`))
 			base := listens(t, bin, "-upstream "+upstream.URL()+" -listen 127.0.0.1:0")
-			blocks := read(t, "docs/command.md").fences(c.language)
+			blocks := read(t, "docs/agents.md").fences(c.language)
 			require.Len(t, blocks, 1)
 			require.Contains(t, blocks[0], "http://127.0.0.1:8787/v1")
 			source := c.before + strings.Replace(blocks[0], "http://127.0.0.1:8787/v1", base, 1) + c.after

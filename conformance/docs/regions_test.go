@@ -33,7 +33,6 @@ var writeRegions = flag.Bool("write", false, "write the regions instead of check
 // <!-- checked: NAME --> and <!-- end -->, and "make docs" writes it.
 var regions = map[string]func(*testing.T) string{
 	"tested":   testedRegion,
-	"flags":    flagsRegion,
 	"limits":   limitsRegion,
 	"prompt":   promptRegion,
 	"settings": settingsRegion,
@@ -166,71 +165,6 @@ func count(t *testing.T, pattern string) int {
 	require.NoError(t, err)
 	require.NotEmpty(t, files, pattern)
 	return len(files)
-}
-
-var helpLine = regexp.MustCompile(`^  -(\S+)(?: \S+)?\t(.*?)(?: \(default: (.*)\))? \[\$(\w+)\]$`)
-
-// flagsRegion is the help of "carryon proxy" and "carryon run", as a table.
-func flagsRegion(t *testing.T) string {
-	t.Helper()
-	ofProxy, ofRun := flagsOf(t, "proxy"), flagsOf(t, "run")
-	var b strings.Builder
-	b.WriteString("| flag | default | meaning |\n|---|---|---|\n")
-	for _, row := range ofProxy {
-		if slices.Contains(ofRun, row) {
-			b.WriteString(row)
-		}
-	}
-	for _, only := range []struct {
-		command     string
-		rows, other []string
-	}{{"proxy", ofProxy, ofRun}, {"run", ofRun, ofProxy}} {
-		fmt.Fprintf(&b, "| only `carryon %s`: | | |\n", only.command)
-		for _, row := range only.rows {
-			if !slices.Contains(only.other, row) {
-				b.WriteString(row)
-			}
-		}
-	}
-	return b.String() + "\n`carryon proxy` listens on `127.0.0.1:8787`, forwards to `https://api.openai.com/v1` and is in standard mode. `carryon run` listens on\n" +
-		"a free port, forwards to the agent's own endpoints, and chooses the mode.\n"
-}
-
-// flagsOf returns a row for each flag of a command.
-func flagsOf(t *testing.T, command string) (rows []string) {
-	t.Helper()
-	help, err := shell(t.Context(), root, carryonCommand(t)+"/carryon "+command+" -h").Output()
-	require.NoError(t, err)
-	const meaning = "\n      " // is below its flag
-	joined := regexp.MustCompile(`(?m)^(  -\S+(?: \S+)?)`+meaning).ReplaceAllString(string(help), "$1\t")
-	for line := range strings.Lines(strings.ReplaceAll(joined, meaning, " ")) {
-		if row := flagRow(strings.TrimSuffix(line, "\n")); row != "" {
-			rows = append(rows, row)
-		}
-	}
-	require.Len(t, rows, strings.Count(string(help), "[$CARRYON_"), "a flag's line was not understood")
-	return rows
-}
-
-// flagRow returns the row of a flag that a line of the help describes, "" if it describes none.
-func flagRow(line string) string {
-	match := helpLine.FindStringSubmatch(line)
-	if match == nil {
-		return ""
-	}
-	name, meaning, defaults := match[1], match[2], strings.Trim(match[3], `"`)
-	switch {
-	case name == "listen", name == "upstream":
-		defaults = "see below"
-	case defaults == "0", defaults == "0s":
-		defaults = ""
-	case defaults != "":
-		defaults = "`" + defaults + "`"
-	}
-	if name == "holdout" {
-		meaning = strings.Replace(meaning, "for comparison", "for [comparison](evidence.md#holdout)", 1)
-	}
-	return fmt.Sprintf("| `-%s` | %s | %s |\n", name, defaults, meaning)
 }
 
 // limitsRegion lists the limits with their defaults, in the words of their comments.
