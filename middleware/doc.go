@@ -32,5 +32,5 @@
 // of the text of each call that it may continue.
 //
 // [How it decides]: https://github.com/carryon-go/carryon/blob/main/docs/how-it-decides.md
-// [Telemetry]: https://github.com/carryon-go/carryon/blob/main/docs/telemetry.md
+// [Telemetry]: https://github.com/carryon-go/carryon/blob/main/docs/operators.md#telemetry
 package middleware

@@ -19,5 +19,5 @@
 //
 // [Shared state] says how to run replicas on Redis or PostgreSQL.
 //
-// [Shared state]: https://github.com/carryon-go/carryon/blob/main/docs/shared-state.md
+// [Shared state]: https://github.com/carryon-go/carryon/blob/main/docs/operators.md#shared-state
 package records

@@ -2,7 +2,6 @@ package docs_test
 
 import (
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -61,25 +60,7 @@ func TestPromisesAreMeasured(t *testing.T) {
 	assert.ElementsMatch(t, strings.Split(strings.TrimSpace(string(list)), "\n"), documented, "run \"make bench\"")
 }
 
-// The table of events has the functions of an observer.
-func TestEventsAreTheObservers(t *testing.T) {
-	t.Parallel()
-	documented := make(map[string]bool)
-	for _, row := range read(t, "docs/telemetry.md").tableUnder(t, "Events") {
-		for _, name := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(row[0], -1) {
-			documented[name[1]] = true
-		}
-	}
-	observer := reflect.TypeFor[middleware.Observer]()
-	for field := range observer.Fields() {
-		name := field.Name
-		assert.True(t, documented[name], "docs/telemetry.md has no %s", name)
-		delete(documented, name)
-	}
-	assert.Empty(t, documented, "events that an observer does not have")
-}
-
-// The page and the dashboard name every result of a continuation, in the order of the code.
+// The dashboard names every result of a continuation, in the order of the code.
 func TestResultsAreListed(t *testing.T) {
 	t.Parallel()
 	var results []string
@@ -87,23 +68,13 @@ func TestResultsAreListed(t *testing.T) {
 		results = append(results, constant[1])
 	}
 	require.Greater(t, len(results), 5)
-	found := func(text, pattern string) (names []string) {
-		for _, name := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
-			names = append(names, name[1])
-		}
-		return names
-	}
-	var documented []string
-	for _, row := range read(t, "docs/telemetry.md").tableUnder(t, "Events") {
-		if strings.Contains(row[0], "ContinuationEnded") {
-			documented = append(documented, row[1])
-		}
-	}
-	require.Len(t, documented, 1)
-	assert.Equal(t, results, found(documented[0], "`(\\w+)`"))
 	description := regexp.MustCompile(`"title": "Continuations by result",\s*"description": "(.*)"`).FindStringSubmatch(read(t, "cmd/carryon/dashboard.json").text)
 	require.NotNil(t, description)
-	assert.Equal(t, results, found(description[1], `(\w+): `))
+	var described []string
+	for _, name := range regexp.MustCompile(`(\w+): `).FindAllStringSubmatch(description[1], -1) {
+		described = append(described, name[1])
+	}
+	assert.Equal(t, results, described)
 }
 
 // The table of protocols has the ends of the paths that the transport acts on.
@@ -145,15 +116,19 @@ func TestFlagsExist(t *testing.T) {
 	assert.Greater(t, found, 30)
 }
 
-// The alerts and docs/operators.md ask for metrics that docs/telemetry.md has.
+// The alerts and docs/operators.md ask for metrics that package otel and docs/operators.md list.
 func TestAlertsNameMetrics(t *testing.T) {
 	t.Parallel()
+	page := read(t, "docs/operators.md")
 	counted := make(map[string]bool)
-	for _, row := range read(t, "docs/telemetry.md").table(t) {
-		name := strings.ReplaceAll(strings.Trim(row[0], "`"), ".", "_")
+	for _, row := range page.table(t) {
+		counted[strings.Trim(row[0], "`")] = true
+	}
+	for _, item := range regexp.MustCompile(`(?m)^//   - (carryon\.[\w.]+)`).FindAllStringSubmatch(read(t, "otel/doc.go").text, -1) {
+		name := strings.ReplaceAll(item[1], ".", "_")
 		counted[name], counted[name+"_total"], counted[name+"_seconds"] = true, true, true
 	}
-	texts := read(t, "docs/operators.md").text + read(t, "cmd/carryon/alerts.yml").text
+	texts := page.text + read(t, "cmd/carryon/alerts.yml").text
 	names := regexp.MustCompile(`\bcarryon_\w+`).FindAllString(strings.ReplaceAll(texts, "{carryon_", "{"), -1)
 	require.Greater(t, len(names), 4)
 	for _, name := range names {

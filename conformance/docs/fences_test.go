@@ -40,14 +40,12 @@ var notRun = map[string]map[string]string{
 		"upstream carryon {": "the tests of the command run it with nginx",
 		"defaults":           "the tests of the command run it with HAProxy",
 		"max-attempts = 3":   "the tests of the command read such a file",
+
+		"engine, err := redis.Open": "the Example of stores/redis is the same line",
+		"make demo DEMO=replicas":   "needs a Redis: the tests of examples/replicas run it",
+		"carryon.call":              "an illustration",
 	},
 	"docs/protocols.md": {"event: ": "an illustration", "data: {\"candidates\"": "an illustration"},
-	"docs/telemetry.md": {"carryon.call": "an illustration"},
-	"docs/shared-state.md": {
-		"engine, err := redis.Open": "the Example of stores/redis is the same line",
-		"$ redis-cli":               "the tests of stores/redis compare what a server holds",
-		"make demo DEMO=replicas":   "needs a Redis: the tests of examples/replicas run it",
-	},
 }
 
 // Each block of README and docs/ is run or compiled, or is in notRun with a reason.

@@ -120,11 +120,9 @@ func numbers(t *testing.T) []number {
 		{page: "docs/operators.md", text: "SIGUSR1 (off) and SIGUSR2", why: "names"},
 		{page: "docs/operators.md", text: "is 0.", why: "a metric's value"},
 		{page: "docs/operators.md", text: "the unit allows %v.", value: thousands(descriptors(t))},
-		{page: "docs/operators.md", text: "up to 128 KiB of them", why: "a test of the proxy has it"},
 		{page: "docs/operators.md", text: "answers 200", why: "a status of HTTP"},
 		{page: "docs/operators.md", text: "gets a 403", why: "a status of HTTP; a test of the proxy has it"},
 		{page: "docs/operators.md", text: "takes %v seconds for requests", value: in("cmd/carryon/internal/proxy", "balancerWait") / int64(time.Second)},
-		{page: "docs/operators.md", text: "in HTTP/1.0", why: "a protocol"},
 		{page: "docs/protocols.md", text: "of 0 |", why: "a member's value"},
 		{page: "docs/protocols.md", text: "a body above %v", value: size(in("adapters/transport", "MaxBody"))},
 		{page: "docs/protocols.md", text: "more than %v of text", value: size(in("middleware", "maxText"))},
@@ -132,27 +130,17 @@ func numbers(t *testing.T) []number {
 		{page: "docs/protocols.md", text: "not streamed and above %v", value: size(in("adapters/transport", "MaxBody"))},
 		{page: "docs/protocols.md", text: "not a 200 with", why: "a status of HTTP"},
 		{page: "docs/protocols.md", text: "the last %v joined answers", value: in("internal/wire/responses", "maxChains")},
-		{page: "docs/shared-state.md", text: "version 5 or newer", why: "what the engine's commands need"},
-		{page: "docs/shared-state.md", text: "version 11 or newer", why: "what the engine's statements need"},
-		{page: "docs/shared-state.md", text: "| %v h since its last use", value: continuation.DefaultLimits().SessionLife.Hours()},
-		{page: "docs/shared-state.md", text: "| %v days since", value: time.Duration(in("todo", "defaultMaxAge")).Hours() / 24},
-		{page: "docs/shared-state.md", text: "the latest %v sessions", value: thousands(in("cmd/carryon/internal/proxy", "maxSessions"))},
-		{page: "docs/shared-state.md", text: "| %v days since the last change", value: in("cmd/carryon/internal/proxy", "keepFor") / int64(24*time.Hour)},
-		{page: "docs/shared-state.md", text: "SHA-256", why: "a name"},
-		{page: "docs/shared-state.md", text: "about 450 bytes in Redis, so a million sessions a day take about 450 MB", why: "measured once, on Redis 7"},
-		{page: "docs/shared-state.md", text: "up to %v, most of it", value: size(in("asynctask", "maxOutputs"))},
-		{page: "docs/shared-state.md", text: "ends in a tool call | %v |", value: updates(t, "a tool call")},
-		{page: "docs/shared-state.md", text: "or there is none | %v |", value: updates(t, "text, the list is done")},
-		{page: "docs/shared-state.md", text: "a tool call or a pause | %v |", value: updates(t, "continued once, then a tool call")},
-		{page: "docs/shared-state.md", text: "is continued three times, with  | %v |", value: updates(t, "continued three times, exhausted")},
-		{page: "docs/shared-state.md", text: "above %v always", value: size(in("records", "maxSeenSize"))},
-		{page: "docs/shared-state.md", text: "the last %v records", value: thousands(in("records", "maxSeen"))},
-		{page: "docs/shared-state.md", text: "at most %v.", value: size(in("records", "maxSeen") * in("records", "maxSeenSize"))},
-		{page: "docs/telemetry.md", text: "conventions 1.41", why: "the option of otel has the other version"},
-		{page: "docs/telemetry.md", text: "the status is 0 without", why: "a label"},
-		{page: "docs/telemetry.md", text: "| 1, or 0 while", why: "a metric's value"},
-		{page: "docs/telemetry.md", text: "At most %v models", value: in("otel", "maxModels")},
-		{page: "docs/telemetry.md", text: "the latest %v requests across sessions", value: thousands(in("cmd/carryon/internal/proxy", "maxEntries"))},
+		{page: "docs/operators.md", text: "version 5 or newer", why: "what the engine's commands need"},
+		{page: "docs/operators.md", text: "version 11 or newer", why: "what the engine's statements need"},
+		{page: "docs/operators.md", text: "| %v h since its last use", value: continuation.DefaultLimits().SessionLife.Hours()},
+		{page: "docs/operators.md", text: "| %v days since", value: time.Duration(in("todo", "defaultMaxAge")).Hours() / 24},
+		{page: "docs/operators.md", text: "the latest %v sessions", value: thousands(in("cmd/carryon/internal/proxy", "maxSessions"))},
+		{page: "docs/operators.md", text: "| %v days since the last change", value: in("cmd/carryon/internal/proxy", "keepFor") / int64(24*time.Hour)},
+		{page: "docs/operators.md", text: "SHA-256", why: "a name"},
+		{page: "docs/operators.md", text: "about 450 bytes in Redis, so a million sessions a day take about 450 MB", why: "measured once, on Redis 7"},
+		{page: "docs/operators.md", text: "the status is 0 without", why: "a label"},
+		{page: "docs/operators.md", text: "| 1, or 0 while", why: "a metric's value"},
+		{page: "docs/operators.md", text: "the latest %v requests", value: thousands(in("cmd/carryon/internal/proxy", "maxEntries"))},
 	}
 }
 
@@ -325,13 +313,4 @@ func descriptors(t *testing.T) int {
 	_, err := fmt.Sscan(after, &n)
 	require.NoError(t, err)
 	return n
-}
-
-// updates returns the cells about a kind of call, which a test of the engine counts.
-func updates(t *testing.T, call string) string {
-	t.Helper()
-	cases := read(t, "middleware/internal/scenarios/updates_test.go").text
-	found := regexp.MustCompile(regexp.QuoteMeta(`{"`+call+`"`) + `.*cost\{(\d+), (\d+), \d+\}, (\d+)\}`).FindStringSubmatch(cases)
-	require.NotNil(t, found, call)
-	return strings.Join(found[1:], " | ")
 }

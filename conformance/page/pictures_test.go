@@ -16,7 +16,7 @@ func TestPictures(t *testing.T) {
 	storyOf(t).look(t, desk(), "") // skips the test without a browser
 	taken := t.TempDir()
 	require.NoError(t, TakeAll(taken))
-	docs, err := os.ReadFile("../../docs/telemetry.md")
+	docs, err := os.ReadFile("../../docs/operators.md")
 	require.NoError(t, err)
 	for _, p := range pictures {
 		kept, err := os.ReadFile(filepath.Join("../../docs", p.name+".png"))

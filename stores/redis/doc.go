@@ -21,6 +21,6 @@
 // unless its SetLogger sends that elsewhere.
 //
 // If the server evicts a session's key, the session gets its full budget again.
-// docs/shared-state.md in the repository says how to set up a server, and what is
+// docs/operators.md in the repository says how to set up a server, and what is
 // lost when one fails.
 package redis

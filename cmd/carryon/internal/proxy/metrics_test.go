@@ -44,22 +44,27 @@ func (s *scene) series(t *testing.T) []string {
 	return slices.Sorted(maps.Keys(s.samples(t)))
 }
 
-// documented returns the metrics that the documentation names, as Prometheus has them, with their labels.
+// documented returns the metrics that the documentation names, as Prometheus has them, with their labels: those of
+// package otel, and the proxy's own.
 func documented(t *testing.T) map[string][]string {
 	t.Helper()
-	text := document(t, "telemetry.md")
 	metrics := make(map[string][]string)
+	words := regexp.MustCompile(`\w+`)
+	for _, row := range regexp.MustCompile("(?m)^\\| `(carryon_\\w+)` \\|[^|]*\\|([^|]*)\\|$").FindAllStringSubmatch(document(t, "operators.md"), -1) {
+		metrics[row[1]] = words.FindAllString(row[2], -1)
+	}
 	underscores := strings.NewReplacer(".", "_")
-	for _, row := range regexp.MustCompile("(?m)^\\| `(carryon[._][\\w.]+)` \\|[^|]*\\|([^|]*)\\|$").FindAllStringSubmatch(text, -1) {
-		name := underscores.Replace(row[1])
+	list := strings.ReplaceAll(document(t, "../otel/doc.go"), "\n//     ", " ")
+	for _, item := range regexp.MustCompile(`(?m)^//   - (carryon\S+?)(?: \((.*?)\))?: `).FindAllStringSubmatch(list, -1) {
+		name := underscores.Replace(item[1])
 		switch {
-		case name == row[1], name == "carryon_calls_open":
+		case name == "carryon_calls_open":
 		case strings.HasSuffix(name, "_duration"):
 			name += "_seconds"
 		default:
 			name += "_total"
 		}
-		metrics[name] = regexp.MustCompile(`\w+`).FindAllString(underscores.Replace(row[2]), -1)
+		metrics[name] = words.FindAllString(underscores.Replace(item[2]), -1)
 	}
 	return metrics
 }

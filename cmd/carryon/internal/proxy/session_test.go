@@ -250,7 +250,7 @@ func TestSessionsAreNotSharedBetweenCallers(t *testing.T) {
 func TestDocumentsNameASessionAsTheProxyDoes(t *testing.T) {
 	t.Parallel()
 	c := callerOf(httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/chat/completions", nil))
-	assert.Contains(t, document(t, "shared-state.md"), "printf %s "+c.sessionKey("me")+" | sha256sum")
+	assert.Contains(t, document(t, "operators.md"), "printf %s "+c.sessionKey("me")+" | sha256sum")
 }
 
 // A client that gives up after a while gets its own turn's answer in time.
