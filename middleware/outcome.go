@@ -269,9 +269,9 @@ type Worth struct {
 	Resumed  int `json:"resumed,omitzero"`
 	Finished int `json:"finished,omitzero"` // todos completed after these continuations
 
-	// Paused, Repeated and NoProgress count the unwanted continuations: the model
-	// paused or wanted to, repeated its answer, or did anything else without progress
-	// on the list.
+	// Paused counts the continuations in which the model paused, or wanted to: it said
+	// why it cannot go on. Repeated and NoProgress count the unwanted ones: the model
+	// repeated its answer, or did anything else without progress on the list.
 	Paused     int `json:"paused,omitzero"`
 	Repeated   int `json:"repeated,omitzero"`
 	NoProgress int `json:"no_progress,omitzero"`
@@ -299,8 +299,8 @@ type Worth struct {
 	Estimate Tokens `json:"estimate,omitzero"`
 }
 
-// Unwanted returns the sum of Paused, Repeated and NoProgress.
-func (w Worth) Unwanted() int { return w.Paused + w.Repeated + w.NoProgress }
+// Unwanted returns the sum of Repeated and NoProgress.
+func (w Worth) Unwanted() int { return w.Repeated + w.NoProgress }
 
 // addAnswer counts an answer to the closing question.
 func (w *Worth) addAnswer(called bool) {

@@ -63,7 +63,7 @@ func newInstruments(o *options) *instruments {
 		delivered:      m.counter("carryon.tasks.delivered", "{task}", "Background tasks whose end the model was told"),
 		resumed:        m.counter("carryon.stalls.resumed", "{stall}", "Continuations after which the todo list made progress in the same user turn"),
 		finished:       m.counter("carryon.todos.finished", "{todo}", "Todos completed after continuations that resumed a stall"),
-		unwanted:       m.counter("carryon.continuations.unwanted", "{continuation}", "Continuations that led to no progress: the model paused, repeated its answer, or did anything else"),
+		unwanted:       m.counter("carryon.continuations.unwanted", "{continuation}", "Continuations that led to no progress, and to no pause: the model repeated its answer, or did anything else"),
 		unsent:         m.counter("carryon.continuations.unsent", "{continuation}", "Continuations that were not sent because of a dry run, or because the session is in the control group"),
 		checksFailed:   m.counter("carryon.checks.failed", "{check}", "Failures of the program's check whether the work is done"),
 		checksMended:   m.counter("carryon.checks.mended", "{check}", "Checks that passed after continuations because of failures"),
@@ -207,7 +207,6 @@ func (i *instruments) worthCounts(w *middleware.Worth) []count {
 	return append(tokenCounts(i.spent, w.Tokens), []count{
 		{i.resumed, w.Resumed, attribute.KeyValue{}},
 		{i.finished, w.Finished, attribute.KeyValue{}},
-		{i.unwanted, w.Paused, result.String("paused")},
 		{i.unwanted, w.Repeated, result.String("repeated")},
 		{i.unwanted, w.NoProgress, result.String("no_progress")},
 		{i.checksFailed, w.ChecksFailed, attribute.KeyValue{}},

@@ -280,7 +280,7 @@ func TestRunAsksAnAgentWithoutAList(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "\nThe page is written.\nAll done.\n", stdout)
 	assert.Equal(t, "carryon: 3 requests, 2 continuations, no todo list seen, 235 tokens added\n"+
-		"carryon: asked 2 times whether anything was open, for 235 tokens; the model went on after 1 of them\n", stderr)
+		"carryon: asked twice whether anything was open, for 235 tokens; the model went on after 1 of them\n", stderr)
 }
 
 // A model that is out to do harm names its tools after what it wants to be typed.

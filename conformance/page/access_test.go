@@ -157,15 +157,24 @@ const contrasts = `(() => {
 // The page fits a phone, without horizontal scrolling.
 func TestNarrowPage(t *testing.T) {
 	s := full(t, "-content")
-	for _, chosen := range []string{"", "view=requests", "view=requests&show=passed"} {
-		v := s.look(t, look{width: 360, height: 780}, chosen)
+	for i, chosen := range []string{"", "view=requests", "view=requests&show=passed", "", "view=requests"} {
+		width := int64(360)
+		if i >= 3 {
+			width = 390
+		}
+		v := s.look(t, look{width: width, height: 780}, chosen)
 		if chosen == "" {
 			everything(v)
 		}
-		assert.LessOrEqual(t, value[int](v, `document.documentElement.scrollWidth`), 360, chosen)
+		assert.LessOrEqual(t, value[int64](v, `document.documentElement.scrollWidth`), width, chosen)
 		assert.Empty(t, value[[]string](v, `[...document.querySelectorAll("main *, header *, footer *")].filter((e) => e.checkVisibility() && !e.closest("svg") && !e.closest(".hidden, thead") &&
-			e.getBoundingClientRect().right > 360.5).map((e) => e.outerHTML.slice(0, 120))`), chosen)
-		assert.Zero(t, value[int](v, `[...document.querySelectorAll("button, input[type=search], summary")].filter((e) => e.checkVisibility() &&
-			e.getBoundingClientRect().height < 16).length`))
+			e.getBoundingClientRect().right > innerWidth + .5).map((e) => e.outerHTML.slice(0, 120))`), chosen)
+		assert.Empty(t, value[[]string](v, `[...document.querySelectorAll("button, input[type=search], summary, .switch span, .chip > span")].filter((e) => e.checkVisibility() &&
+			e.getBoundingClientRect().height < 32).map((e) => e.outerHTML.slice(0, 120))`), "a finger hits it")
+		assert.Empty(t, value[[]string](v, `[...document.querySelectorAll("summary")].filter((row) => row.checkVisibility()).flatMap((row) => {
+			const box = (e) => e.getBoundingClientRect();
+			return [...row.querySelectorAll(".badge")].flatMap((badge) => [...row.querySelectorAll(".cost, .gain, .last")].filter((number) => number.textContent && number.checkVisibility() &&
+				box(number).left < box(badge).right + 4 && box(badge).left < box(number).right + 4 && box(number).top < box(badge).bottom && box(badge).top < box(number).bottom));
+		}).map((e) => e.outerHTML.slice(0, 120))`), "no badge touches a number")
 	}
 }

@@ -20,11 +20,11 @@ import (
 // A reader learns from the top of the page what carryon was worth, and what it cost.
 func TestPageTellsWhatItWasWorthAndWhatItCost(t *testing.T) {
 	v := storyOf(t, "-content", "-price", "3,0.3,15").look(t, desk(), "")
-	assert.Equal(t, "carryon resumed 3 stalls in 2 sessions with a todo list; 3 todos were finished after that, for 39,779 tokens ($0.15); 3 continuations were unwanted.", v.text("#sentence"))
-	assert.Equal(t, []string{"3", "2", "3", "39,779", "$0.15", "3"}, v.texts("#sentence b"))
+	assert.Equal(t, "carryon resumed 3 stalls in 2 sessions with a todo list; 3 todos were finished after that, for 39,779 tokens ($0.15); the model paused once and said why; 2 continuations were unwanted.", v.text("#sentence"))
+	assert.Equal(t, []string{"3", "2", "3", "39,779", "$0.15", "2"}, v.texts("#sentence b"))
 	assert.Regexp(t, `^The figures are of this process, since 10:04:00\. carryon stands in front of http://127\.0\.0\.1:\d+/v1\.$`, v.text("#about"))
 	assert.Equal(t, []string{
-		"Stalls resumed 3 of 7 continuations", "Todos finished 3 after those stalls", "Unwanted 3 1 paused, 2 no progress", "Tokens added 39,779 26% of 154,925 · $0.15",
+		"Stalls resumed 3 of 7 continuations; the model paused in 1", "Todos finished 3 after those stalls", "Unwanted 2 2 without progress", "Tokens added 39,779 26% of 154,925 · $0.15",
 	}, v.texts("#summary > div"))
 	assert.Empty(t, v.texts("#holdout"), "there is no control group")
 }
@@ -313,7 +313,7 @@ func TestDaysOfTheChart(t *testing.T) {
 		v := s.look(t, look{width: 1080, height: 800, zone: zone}, "")
 		v.run(`find("plot").focus()`)
 		v.press(kb.End + strings.Repeat(kb.ArrowLeft, 3))
-		assert.Equal(t, "12 May in UTC: 7 continuations sent in 21 requests; judged: 3 resumed a stall, 3 unwanted, 1 failed or interrupted. Click, or press Enter, to show only these.", v.text("#readout"))
+		assert.Equal(t, "12 May in UTC: 7 continuations sent in 21 requests; judged: 3 resumed a stall, 1 paused by the model, 2 unwanted, 1 failed or interrupted. Click, or press Enter, to show only these.", v.text("#readout"))
 		assert.Contains(t, value[[]string](v, `[...document.querySelectorAll("#plot .tick")].map((tick) => tick.textContent)`), "15 May")
 	}
 }

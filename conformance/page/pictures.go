@@ -23,10 +23,10 @@ type picture struct {
 }
 
 var pictures = []picture{ //nolint:gochecknoglobals // a table
-	{name: "page", look: look{width: 1280, height: 1305}},
+	{name: "page", look: look{width: 1280, height: 1325}},
 	{name: "page-sessions", look: look{width: 1280, height: 640, dark: true}, from: "main > section:last-of-type"},
 	{name: "page-request", look: look{width: 1080, height: 1400}, view: "view=requests&show=continued", open: "Continued twice", only: ".request[open]"},
-	{name: "page-narrow", look: look{width: 360, height: 760}, from: "main > section:last-of-type"},
+	{name: "page-narrow", look: look{width: 390, height: 760}, from: "main > section:last-of-type"},
 }
 
 // TakeAll takes the pictures into a folder.

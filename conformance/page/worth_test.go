@@ -79,10 +79,10 @@ func TestChartOfThePage(t *testing.T) {
 	v := s.look(t, desk(), "view=requests")
 	ticks := `[...document.querySelectorAll("#plot .tick")].map((tick) => tick.textContent).join(" ")`
 	assert.Regexp(t, `^0 1 2 3 \d\d:\d\d .*10:14$`, value[string](v, ticks))
-	assert.Equal(t, "3 3 1 0", value[string](v, `["resumed", "unwanted", "failed", "unsent"].map((name) => document.querySelectorAll("#plot .part." + name).length).join(" ")`))
-	assert.Equal(t, "4", value[string](v, `String(new Set([...document.querySelectorAll("pattern")].map((one) => [...one.children].map((part) => part.localName + part.getAttribute("d")).join())).size)`))
-	assert.Equal(t, []string{"3 resumed a stall", "3 unwanted", "1 failed or interrupted"}, v.texts("#legend li"))
-	const all = "All: 7 continuations sent in 21 requests; judged: 3 resumed a stall, 3 unwanted, 1 failed or interrupted."
+	assert.Equal(t, "3 1 2 1 0", value[string](v, `["resumed", "paused", "unwanted", "failed", "unsent"].map((name) => document.querySelectorAll("#plot .part." + name).length).join(" ")`))
+	assert.Equal(t, "5", value[string](v, `String(new Set([...document.querySelectorAll("pattern")].map((one) => [...one.children].map((part) => part.localName + part.getAttribute("d")).join())).size)`))
+	assert.Equal(t, []string{"3 resumed a stall", "1 paused by the model", "2 unwanted", "1 failed or interrupted"}, v.texts("#legend li"))
+	const all = "All: 7 continuations sent in 21 requests; judged: 3 resumed a stall, 1 paused by the model, 2 unwanted, 1 failed or interrupted."
 	assert.Equal(t, all, v.text("#readout"))
 
 	v.run(`find("plot").focus()`)

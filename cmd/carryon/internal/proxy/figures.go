@@ -201,6 +201,7 @@ type bar struct {
 	Requests      int `json:"requests,omitzero"`
 	Continuations int `json:"continuations,omitzero"`
 	Resumed       int `json:"resumed,omitzero"`
+	Paused        int `json:"paused,omitzero"`
 	Unwanted      int `json:"unwanted,omitzero"`
 	Failed        int `json:"failed,omitzero"`
 	Unsent        int `json:"unsent,omitzero"`
@@ -209,7 +210,7 @@ type bar struct {
 func (b bar) plus(other bar) bar {
 	return bar{
 		Requests: b.Requests + other.Requests, Continuations: b.Continuations + other.Continuations, Resumed: b.Resumed + other.Resumed,
-		Unwanted: b.Unwanted + other.Unwanted, Failed: b.Failed + other.Failed, Unsent: b.Unsent + other.Unsent,
+		Paused: b.Paused + other.Paused, Unwanted: b.Unwanted + other.Unwanted, Failed: b.Failed + other.Failed, Unsent: b.Unsent + other.Unsent,
 	}
 }
 

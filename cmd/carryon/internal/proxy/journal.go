@@ -136,7 +136,8 @@ func (j *journal) outcomeOf(e *entry, o *middleware.Outcome, s *step) {
 	j.list.take(o)
 	s.worth = o.Worth
 	s.counts.addCall(e, o)
-	s.bar.Continuations, s.bar.Resumed, s.bar.Unwanted, s.bar.Unsent = o.Attempts, o.Worth.Resumed, o.Worth.Unwanted(), o.Worth.Unsent
+	s.bar.Continuations, s.bar.Resumed, s.bar.Paused = o.Attempts, o.Worth.Resumed, o.Worth.Paused
+	s.bar.Unwanted, s.bar.Unsent = o.Worth.Unwanted(), o.Worth.Unsent
 	s.bar.Failed = s.counts.Results.Failed + s.counts.Results.Interrupted
 	if e.SessionID == "" {
 		return

@@ -94,7 +94,7 @@ func TestFiguresSurviveARestart(t *testing.T) {
 				assert.Equal(t, 1, s.List.Todos)
 			}
 			second.work(t, "c")
-			assert.Equal(t, "resumed 2 stalls in 3 sessions with a todo list; 2 todos were finished after that, for 235 tokens; 1 continuation was unwanted", second.report(t).Sentence)
+			assert.Equal(t, "resumed 2 stalls in 3 sessions with a todo list; 2 todos were finished after that, for 235 tokens; the model paused once and said why", second.report(t).Sentence)
 			assert.Equal(t, []string{"resumed 1 stall in 1 session with a todo list; 1 todo was finished after that, for 110 tokens"}, second.server.Summary().Sentences()[:1])
 			assert.Regexp(t, `^since \d+ \w+ \d+: resumed 2 stalls in 3 sessions with a todo list; `, second.server.Summary().Sentences()[1])
 			second.stop(t)

@@ -181,7 +181,7 @@ func TestMetrics(t *testing.T) {
 			want: map[string]float64{
 				`carryon_stalls_resumed_total`:                                       1,
 				`carryon_todos_finished_total`:                                       1,
-				`carryon_continuations_unwanted_total{carryon_result="paused"}`:      1,
+				`carryon_pauses_total`:                                               1,
 				`carryon_continuations_unwanted_total{carryon_result="repeated"}`:    0,
 				`carryon_continuation_tokens_total{gen_ai_token_type="cached"}`:      0,
 				`carryon_continuations_unsent_total`:                                 0,

@@ -178,9 +178,10 @@ func since(known *sessionFigures, e *entry, o *middleware.Outcome) sessionFigure
 	}
 	for i := range o.Usage {
 		c.Tokens = c.Tokens.Plus(middleware.TokensOf(o.Usage[i]))
-		if o.Usage[i] == (adapter.Usage{}) && o.Reason != continuation.ReasonBrokeOff {
-			c.Unreported++
-		}
+	}
+	c.Unreported = o.Worth.Unreported
+	if len(o.Usage) > 0 && o.Usage[0] == (adapter.Usage{}) && o.Reason != continuation.ReasonBrokeOff {
+		c.Unreported++
 	}
 	if o.Wrote {
 		c.Wrote = 1

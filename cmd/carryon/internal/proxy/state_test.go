@@ -1,8 +1,10 @@
 package proxy
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -75,10 +77,14 @@ func TestExpiredRecordsAreDeletedFromPostgres(t *testing.T) {
 			return []byte("x"), keep, nil
 		}))
 	}
-	r := start(t, parsed(t, "-listen", "127.0.0.1:0", "-upstream", "http://"+nobody(t)+"/v1", "-state", address, "-v"))
-	readUntil(t, r.said, "deleted expired records of -state\" records=1")
-	r.stop()
-	require.NoError(t, <-r.err)
+	said, logs, err := os.Pipe()
+	require.NoError(t, err)
+	defer said.Close()
+	defer logs.Close()
+	proxy, err := Start(t.Context(), parsed(t, "-listen", "127.0.0.1:0", "-state", address), loggerTo(logs))
+	require.NoError(t, err)
+	readUntil(t, bufio.NewReader(said), "deleted expired records of -state\" records=1")
+	require.NoError(t, proxy.Stop(t.Context()))
 	deleted, err := store.Sweep(t.Context())
 	require.NoError(t, err)
 	assert.Zero(t, deleted, "the proxy has deleted it")

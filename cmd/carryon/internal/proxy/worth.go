@@ -41,6 +41,8 @@ func (f *figures) sentence(c *Config) string {
 		parts = append(parts, "has seen no call of a model yet")
 	case w.Resumed == 0 && w.Unwanted() > 0:
 		parts = append(parts, fmt.Sprintf("was not worth it so far: it resumed no stall%s, and used %s", sessions(n.Listed), w.cost()))
+	case w.Resumed == 0 && w.Paused > 0:
+		parts = append(parts, fmt.Sprintf("resumed no stall so far%s, for %s", sessions(n.Listed), w.cost()))
 	case w.Resumed > 0:
 		parts = append(parts, fmt.Sprintf("resumed %s%s; %s finished after that, for %s",
 			numbers.Of(w.Resumed, "stall"), sessions(n.Listed), were(w.Finished, "todo"), w.cost()))
@@ -65,8 +67,11 @@ func (f *figures) sentence(c *Config) string {
 
 // others says what else there was.
 func (f *figures) others(w *worth, c *Config) (parts []string) {
-	if w.Resumed+w.Unwanted() > 0 && w.Questions > 0 {
+	if w.Resumed+w.Paused+w.Unwanted() > 0 && w.Questions > 0 {
 		parts = append(parts, "it "+w.asked()+w.wentOn())
+	}
+	if w.Paused > 0 {
+		parts = append(parts, "the model paused "+times(w.Paused)+" and said why")
 	}
 	if w.Unwanted() > 0 {
 		parts = append(parts, were(w.Unwanted(), "continuation")+" unwanted")
@@ -105,11 +110,7 @@ func sessions(n int) string {
 
 // asked says how often the model was asked the closing question.
 func (w worth) asked() string {
-	often := numbers.Of(w.Questions, "time")
-	if w.Questions == 1 {
-		often = "once"
-	}
-	return "asked " + often + " whether anything was open"
+	return "asked " + times(w.Questions) + " whether anything was open"
 }
 
 // wentOn says what came of the closing questions.

@@ -31,13 +31,13 @@ func TestWorthIsASentence(t *testing.T) {
 		"sent 2 continuations, for 2,040 tokens; what came of that is not known":                                                        {counts: counts{Calls: 3, Continuations: 2}, worth: middleware.Worth{Tokens: tokens}},
 		"left 3 calls alone, because continuing was switched off":                                                                       {counts: counts{Calls: 3, Off: 3}},
 		"was not worth it: no turn stalled; it sent nothing, and cost nothing; left 3 calls alone, because continuing was switched off": {counts: counts{Calls: 4, Off: 3, Lists: 1}},
-		"resumed 2 stalls in 5 sessions with a todo list; 3 todos were finished after that, for 2,040 tokens; 1 continuation was unwanted": {
+		"resumed 2 stalls in 5 sessions with a todo list; 3 todos were finished after that, for 2,040 tokens; the model paused once and said why": {
 			counts: counts{Calls: 9, Continuations: 3, Listed: 5}, worth: middleware.Worth{Resumed: 2, Finished: 3, Tokens: tokens, Paused: 1},
 		},
 		"asked 3 times whether anything was open, for 2,040 tokens; the model went on after 2 of them": {
 			counts: counts{Calls: 9, Continuations: 3}, worth: middleware.Worth{Questions: 3, Reopened: 2, Tokens: tokens},
 		},
-		"asked 2 times whether anything was open, for 0 tokens; the model went on after none of them": {
+		"asked twice whether anything was open, for 0 tokens; the model went on after none of them": {
 			counts: counts{Calls: 9, Continuations: 2}, worth: middleware.Worth{Questions: 2},
 		},
 		"asked once whether anything was open, for 0 tokens, and the model did not go on": {
@@ -62,10 +62,10 @@ func TestWorthIsASentence(t *testing.T) {
 		"resumed 1,234 stalls in 1,000 sessions with a todo list; 2,000 todos were finished after that, for 2,040 tokens": {
 			counts: counts{Calls: 9, Continuations: 1234, Listed: 1000}, worth: middleware.Worth{Resumed: 1234, Finished: 2000, Tokens: tokens},
 		},
-		"was not worth it so far: it resumed no stall in 2 sessions with a todo list, and used 2,040 tokens ($1.00); 1 continuation was unwanted": {
+		"resumed no stall so far in 2 sessions with a todo list, for 2,040 tokens ($1.00); the model paused once and said why": {
 			config: priced, counts: counts{Calls: 9, Continuations: 1, Listed: 2}, worth: middleware.Worth{Paused: 1, Tokens: tokens},
 		},
-		"was not worth it so far: it resumed no stall, and used 0 tokens; 6 continuations were unwanted": {
+		"was not worth it so far: it resumed no stall, and used 0 tokens; the model paused once and said why; 5 continuations were unwanted": {
 			counts: counts{Calls: 9, Continuations: 6}, worth: middleware.Worth{Paused: 1, Repeated: 2, NoProgress: 3},
 		},
 		"would have sent 1 continuation, for about 1,234,567 tokens; that is an estimate of first stalls only, because nobody knows what would have followed": {

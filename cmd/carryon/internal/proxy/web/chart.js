@@ -9,6 +9,7 @@ const ranges = {
 // series are stacked from below. Their patterns differ too, for whom the colors do not.
 const series = [
 	["resumed", "resumed a stall"],
+	["paused", "paused by the model"],
 	["unwanted", "unwanted"],
 	["failed", "failed or interrupted"],
 	["unsent", "not sent"],
@@ -105,6 +106,7 @@ function patterns() {
 		s("rect", { class: `ground ${name}`, width: size, height: size }), drawn);
 	return s("defs", null,
 		pattern("resumed", 6),
+		pattern("paused", 6, s("path", { class: "ink", d: "M0 3H6" })),
 		pattern("unwanted", 6, s("path", { class: "ink", d: "M-1 7L7 -1M-1 1L1 -1M5 7L7 5" })),
 		pattern("failed", 5, s("path", { class: "ink", d: "M0 0L5 5M5 0L0 5" })),
 		pattern("unsent", 5, s("circle", { class: "dot", cx: 2.5, cy: 2.5, r: 1.1 })));

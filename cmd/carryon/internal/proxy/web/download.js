@@ -14,7 +14,7 @@ const sessionRow = (session) => ({
 	session: session.name, id: session.id, began: session.began, ended: session.ended, model: session.model ?? "", stage: stages[stageOf(session, session.open)].badge,
 	todos: session.list?.todos ?? 0, completed: session.list?.completed ?? 0, cancelled: session.list?.cancelled ?? 0,
 	requests: session.requests ?? 0, continuations: session.continuations ?? 0, stalls_resumed: session.worth?.resumed ?? 0, todos_finished: session.worth?.finished ?? 0,
-	unwanted: unwantedOf(session.worth), tokens_added: tokensOf(session.worth?.tokens), tokens: tokensOf(session.tokens), seconds: (session.took_ms ?? 0) / 1000,
+	paused: session.worth?.paused ?? 0, unwanted: unwantedOf(session.worth), tokens_added: tokensOf(session.worth?.tokens), tokens: tokensOf(session.tokens), seconds: (session.took_ms ?? 0) / 1000,
 	user_messages: session.wrote ?? 0, go_on_messages: session.go_ons ?? 0, held_out: Boolean(session.held_out),
 });
 
@@ -27,7 +27,7 @@ const requestRow = (request) => ({
 // What a provider has not reported is unknown, and not nothing.
 const tokensWords = (tokens, unreported) => (!unreported ? n(tokens) : tokens ? `at least ${n(tokens)}` : "unknown");
 const tokensOf = (tokens) => (tokens ? tokens.input + tokens.cached + tokens.output : 0);
-const unwantedOf = (worth) => (worth?.paused ?? 0) + (worth?.repeated ?? 0) + (worth?.no_progress ?? 0);
+const unwantedOf = (worth) => (worth?.repeated ?? 0) + (worth?.no_progress ?? 0);
 
 // download gives the reader a file.
 function download(kind, name, rows) {

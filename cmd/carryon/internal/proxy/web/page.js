@@ -133,7 +133,8 @@ const notice = (key, ...said) => h("p", { class: "notice", "data-key": key }, sa
 function showSummary() {
 	const { counts: c, worth: w, settings } = report;
 	const all = c.tokens_added + c.tokens_of_clients;
-	const unwanted = [[w.paused, "paused"], [w.repeated, "repeated itself"], [w.no_progress, "no progress"]].filter(([found]) => found).map(([found, words]) => `${n(found)} ${words}`);
+	const unwanted = [[w.repeated, "repeated itself"], [w.no_progress, "without progress"]].filter(([found]) => found).map(([found, words]) => `${n(found)} ${words}`);
+	const paused = w.paused ? `; the model paused in ${n(w.paused)}` : "";
 	const cost = (value) => (value === undefined ? "" : ` · ${money(value)}`);
 	const unsent = tokensOf(w.estimate);
 	const failed = w.checks_failed ?? 0, asked = failed + (c.checks_passed ?? 0) + (c.checks_unknown ?? 0);
@@ -142,7 +143,7 @@ function showSummary() {
 		settings.dry_run
 			? [figureOf("Would have been sent", n(w.unsent ?? 0), "first continuations"), figureOf("Tokens, estimated", n(unsent), `of those alone${cost(w.money_estimate)}`), ...checks]
 			: [
-				figureOf("Stalls resumed", n(w.resumed ?? 0), c.continuations ? `of ${count(c.continuations, "continuation")}` : "carryon added no request"),
+				figureOf("Stalls resumed", n(w.resumed ?? 0), c.continuations ? `of ${count(c.continuations, "continuation")}${paused}` : "carryon added no request"),
 				figureOf("Todos finished", n(w.finished ?? 0), "after those stalls"),
 				figureOf("Unwanted", n(unwantedOf(w)), unwanted.join(", ") || "no continuation was in vain"),
 				figureOf("Tokens added", tokensWords(c.tokens_added, w.unreported), `${all ? percent(c.tokens_added, all) : "0%"} of ${n(all)}${cost(w.money)}`),
