@@ -97,14 +97,13 @@ func ExampleOneLineTemplates() {
 	// (Automatic message: no new message has come from the user.)
 	//
 	// You have an active task: 'Fix the build'. Continue working on this task. Call todo_pause('reason') ONLY if there's an error preventing you from continuing.
-	// You announced the next step: do it now, with a tool call.
 	// 2 turns, 1 continuation: Maximum continuation attempts exceeded: the limit is 1
 }
 
 // Your own text replaces a built-in one; the others stay.
 func ExampleTemplates() {
-	texts := continuation.OneLineTemplates()
-	texts.Standard.Base = "Still open: '{taskDescription}'. Carry on, or call todo_pause with the reason."
+	var texts continuation.Templates
+	texts.Standard.Base = "{whatHappened} {openTodos} Carry on with '{taskDescription}'. {whenToPause}"
 	chat := newChat(middleware.WithTemplates(texts), printPrompts())
 	defer chat.server.Close()
 
@@ -112,8 +111,7 @@ func ExampleTemplates() {
 	// Output:
 	// (Automatic message: no new message has come from the user.)
 	//
-	// Still open: 'Fix the build'. Carry on, or call todo_pause with the reason.
-	// You announced the next step: do it now, with a tool call.
+	// You announced a step but called no tool. 1 of 1 todo is open. Carry on with 'Fix the build'. Call todo_pause only for errors you cannot mend, something started that must finish, or what the user must decide or do.
 	// 2 turns, 1 continuation: Maximum continuation attempts exceeded: the limit is 1
 }
 

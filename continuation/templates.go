@@ -1,7 +1,6 @@
 package continuation
 
 import (
-	"cmp"
 	"errors"
 	"regexp"
 	"strings"
@@ -13,13 +12,28 @@ import (
 // a model from taking the prompt for an answer or an approval of the user.
 const PromptPreamble = "(Automatic message: no new message has come from the user.)"
 
-// Templates are the texts from which prompts are made. The zero value is ready for use:
-// an empty text means the one of [LongTemplates].
+// Templates are the texts from which prompts are made. An empty text means the built-in
+// one, so the zero value is ready for use. [LongTemplates] and [OneLineTemplates] are others
+// to choose from.
 //
-// A text may contain two placeholders, any number of times: {taskDescription}, which
-// every Base needs, and {attemptCount}. The description has no straight apostrophe, so
-// it is safe to write '{taskDescription}'. Any other single word in braces is an error;
-// braces around anything else, such as JSON, are ordinary text.
+// A text may contain these placeholders, any number of times. Every Base needs the first:
+//
+//   - {taskDescription}: the todo to go on with. It has no straight apostrophe, so it is
+//     safe to write '{taskDescription}'.
+//   - {attemptCount}: the number of the attempt, from 1
+//   - {whatHappened}: a sentence on the turn that has ended, such as "Your answer was
+//     blank."; nothing if it called todo_pause with a reason that was rejected
+//   - {openTodos}: a sentence such as "3 of 5 todos are open, next 'Write b', 'Write c'.",
+//     without todos of other agents; nothing if no list is known
+//   - {withTodoTool}: "with" and the name of the tool that marks todos as done, such as
+//     "with todo_write"; nothing if it is not known
+//   - {whenToPause}: a sentence that says when to call todo_pause, or, where it is not
+//     among the tools, how to pause in words
+//
+// Any other single word in braces is an error; braces around anything else, such as JSON,
+// are ordinary text. A placeholder that stands for nothing takes white space next to it
+// along. A Base without {whenToPause} is followed by a paragraph on pausing in words where
+// the model needs it.
 //
 // White space around a text is removed, because the prompt has its own spacing. If Retry
 // or Urgent is only white space, the prompt has no such line.
@@ -52,11 +66,10 @@ type YOLOTemplates struct {
 // the fields. Use it for templates from a configuration: middleware.New panics on invalid
 // templates.
 func (t Templates) Check() error {
-	d := LongTemplates()
 	return errors.Join(
-		checkTemplate("Standard.Base", cmp.Or(t.Standard.Base, d.Standard.Base), true),
+		checkTemplate("Standard.Base", t.Standard.Base, true),
 		checkTemplate("Standard.Retry", t.Standard.Retry, false),
-		checkTemplate("YOLO.Base", cmp.Or(t.YOLO.Base, d.YOLO.Base), true),
+		checkTemplate("YOLO.Base", t.YOLO.Base, true),
 		checkTemplate("YOLO.Retry", t.YOLO.Retry, false),
 		checkTemplate("YOLO.Urgent", t.YOLO.Urgent, false),
 	)
@@ -67,21 +80,31 @@ var placeholder = sync.OnceValue(func() *regexp.Regexp { //nolint:gochecknogloba
 	return regexp.MustCompile(`\{([\p{L}\p{Nd}_]+)\}`)
 })
 
-// checkTemplate checks one text.
+const placeholderOfTask = "taskDescription"
+
+// isPlaceholder reports whether a word in braces stands for something.
+func isPlaceholder(word string) bool {
+	switch word {
+	case placeholderOfTask, "attemptCount", "whatHappened", "openTodos", "withTodoTool", "whenToPause":
+		return true
+	}
+	return false
+}
+
+// checkTemplate checks one text. An empty one means the built-in text.
 func checkTemplate(name, text string, needsTask bool) error {
-	const task, attempt = "taskDescription", "attemptCount"
 	if !utf8.ValidString(text) {
 		return templateError(name, "not valid UTF-8")
 	}
 	if strings.Contains(text, "{") { // the expression takes long to compile
 		for _, match := range placeholder().FindAllStringSubmatch(text, -1) {
-			if word := match[1]; word != task && word != attempt {
+			if word := match[1]; !isPlaceholder(word) {
 				return templateError(name, "unknown placeholder {"+word+"}")
 			}
 		}
 	}
-	if needsTask && !strings.Contains(text, "{"+task+"}") {
-		return templateError(name, "needs {"+task+"}")
+	if needsTask && text != "" && !strings.Contains(text, "{"+placeholderOfTask+"}") {
+		return templateError(name, "needs {"+placeholderOfTask+"}")
 	}
 	return nil
 }
@@ -90,7 +113,8 @@ func templateError(name, problem string) error {
 	return errors.New("continuation: template " + name + ": " + problem)
 }
 
-// LongTemplates returns the built-in texts, for which a zero [Templates] stands.
+// LongTemplates returns texts that say in general terms how to go on, whatever the turn
+// and the list were like.
 func LongTemplates() Templates {
 	t := OneLineTemplates()
 	t.Standard.Base = `You have an active task that needs completion:
@@ -118,8 +142,8 @@ YOLO MODE - Take action now:
 	return t
 }
 
-// OneLineTemplates returns built-in texts whose Base is a single line, for models that
-// need no more, or to save tokens.
+// OneLineTemplates returns texts whose Base is a single line, for models that need no more,
+// or to save tokens.
 func OneLineTemplates() Templates {
 	return Templates{
 		Standard: StandardTemplates{

@@ -14,6 +14,8 @@ import (
 	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/session"
+	"github.com/carryon-go/carryon/internal/todolist"
+	"github.com/carryon-go/carryon/todo"
 )
 
 // deadlinesOf starts the turn of a continuation that is about to be sent, and returns its
@@ -183,32 +185,46 @@ func (c *Call) offersPause() bool {
 // the answer to that call instead, unless the reasoning would have to be sent back
 // with the call.
 func (c *Call) buildPrompt(k *adapter.Continuation) string {
-	inWords := c.decider.fixed && !c.offersPause() && !c.env.request.ownPause
+	in := c.promptInput(k)
 	if c.decider.last.Asks {
-		return prompt.Question(inWords)
+		return prompt.Question(in)
 	}
-	task, checks := k.Todo.Content, c.decider.last.Checks
+	checks := c.decider.last.Checks
+	var failure prompt.Failure
 	if checks {
-		failure := c.decider.check.failure()
-		task = failure.Task()
-	}
-	in := prompt.Input{
-		Task: task, Attempt: k.Attempt, Last: c.decider.last.State.LastResult,
-		Mode: c.env.session.settings().ApprovalMode, End: c.turn.textEnd(),
-		Blank:   c.turn.textEnd() == continuation.EndNone && !c.turn.reader.paused(),
-		InWords: inWords,
+		failure = c.decider.check.failure()
+		in.Task = failure.Task()
 	}
 	if r := c.turn.rejection; r != nil {
 		if r.answer != nil && !c.decider.fixed {
 			k.Pause = r.answer
-			return r.err.Error() + "\n\nThe task that is still to be done:\n'" + description.Of(task) + "'"
+			return r.err.Error() + "\n\nThe task that is still to be done:\n'" + description.Of(in.Task) + "'"
 		}
 		in.Rejection = errors.New(rejectionText(r.err))
 	}
 	if checks {
-		return c.env.mw.prompter.Check(in, c.decider.check.failure())
+		return c.env.mw.prompter.Check(in, failure)
 	}
 	return c.env.mw.prompter.Prompt(in)
+}
+
+// promptInput returns what the prompt of a continuation depends on, but for a rejected
+// pause.
+func (c *Call) promptInput(k *adapter.Continuation) prompt.Input {
+	in := prompt.Input{
+		Task: k.Todo.Content, Attempt: k.Attempt, Last: c.decider.last.State.LastResult,
+		Mode: c.env.session.settings().ApprovalMode, End: c.turn.textEnd(), BreaksOff: c.turn.breaksOff(),
+		InWords: c.decider.fixed && !c.offersPause() && !c.env.request.ownPause,
+	}
+	if k.Todo != (todo.Todo{}) {
+		list, upcoming := &c.decider.last.List, todolist.Upcoming(c.decider.list.todos, c.decider.list.others)
+		in.List = prompt.List{
+			Todos: list.Todos - list.Others, Open: list.Active - list.Others,
+			Tool: c.env.mw.source.doneTool(list.Origin, c.env.request.toolNames),
+		}
+		copy(in.List.Next[:], upcoming[1:])
+	}
+	return in
 }
 
 // continuationFailed records that a continuation failed; the earlier turns

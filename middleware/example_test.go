@@ -58,16 +58,10 @@ func Example() {
 	//
 	// You have an active task that needs completion:
 	// 'Fix the build'
-	// You announced the next step: do it now, with a tool call.
 	//
-	// Continue working on this task. Call todo_pause('reason') ONLY if there's an error preventing you from continuing.
-	//
-	// Remember to:
-	// - Focus on the specific task described
-	// - Make concrete progress toward completion
-	// - Update the task status when appropriate
-	// - Use todo_pause() if you encounter blockers, wait for something that was started, or need a decision that only the user can make
-	// - If the task is done already, mark it as done and go on with the next
+	// Continue working on this task. If already done, mark it and take the next.
+	// You announced a step but called no tool. 2 of 2 todos are open, next 'Run the tests'.
+	// Call todo_pause only for errors you cannot mend, something started that must finish, or what the user must decide or do.
 }
 
 func ExampleCapture() {

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/background"
 	"github.com/carryon-go/carryon/internal/lru"
@@ -45,6 +48,7 @@ type todoSource struct {
 	locator  todo.Locator // nil if the source does not say where a list comes from
 	memory   rememberer   // nil if it does not remember lists
 	writer   listWriter   // nil if it does not know the tools that write its list
+	marker   listMarker   // nil if it does not know the tool that marks todos as done
 	shared   bool         // it asks an engine that processes share
 	breaker  breaker
 	writings listWritings
@@ -56,6 +60,7 @@ func (s *todoSource) use(todos todo.Provider, p *plugins) {
 	s.locator, _ = todos.(todo.Locator)
 	s.memory, _ = todos.(rememberer)
 	s.writer, _ = todos.(listWriter)
+	s.marker, _ = todos.(listMarker)
 	engine, isSharer := todos.(sharer)
 	s.shared = isSharer && engine.IsShared()
 }
@@ -66,6 +71,28 @@ type sharer interface{ IsShared() bool }
 // A listWriter is a todo source that knows the tools that write its list.
 type listWriter interface {
 	WritesList(tool string) bool
+}
+
+// A listMarker is a todo source that knows the tool that marks todos as done.
+type listMarker interface {
+	DoneTool(origin todo.Origin, offered iter.Seq[string]) string
+}
+
+// doneTool returns the name of the tool that marks todos of a list as done, if it is known.
+func (s *todoSource) doneTool(origin todo.Origin, offered adapter.ToolNamer) (name string) {
+	switch {
+	case offered == nil && s.marker != nil:
+		_ = s.plugins.run(func() error { name = s.marker.DoneTool(origin, nil); return nil }) // only a hint is lost
+	case s.marker != nil:
+		_ = s.plugins.run(func() error { name = s.marker.DoneTool(origin, offered.ToolNames); return nil })
+	case offered != nil && origin.Place == todo.FromMemory:
+		for tool := range offered.ToolNames {
+			if strings.EqualFold(tool, todo.WriteToolName) { // as Memory.Handle compares it
+				return tool
+			}
+		}
+	}
+	return name
 }
 
 // locate asks the todo source within the time that ctx leaves.

@@ -71,6 +71,11 @@ func endOf(text []byte) continuation.TurnEnd {
 	return continuation.EndUnclear
 }
 
+// breaksOff reports whether the text of the turn ends in the middle of something.
+func (t *turn) breaksOff() bool {
+	return t.textEnd() == continuation.EndAnnounces && handback.BreaksOff(rawjson.View(t.text()))
+}
+
 // text returns the text of the turn.
 func (t *turn) text() []byte { return t.reader.text.transcript.bytes()[t.from:] }
 

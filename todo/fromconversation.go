@@ -108,7 +108,9 @@ func WithToolNames(names ...string) ConversationOption {
 // The Provider is a [Locator]. It also has a method WritesList(tool string) bool, which
 // reports whether the tool can write its list, or can lead to a tool that does. If no
 // tool of a request can, package middleware leaves the request alone even if its
-// messages have a list, because it is a side call, such as one for a summary.
+// messages have a list, because it is a side call, such as one for a summary. And it has a
+// method DoneTool(origin Origin, offered iter.Seq[string]) string, with which package
+// middleware names, in its prompts, the tool that marks todos as done.
 //
 // Experimental: which tools are known, and how their calls are read, follows the
 // agents, which change.

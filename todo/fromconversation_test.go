@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -619,4 +620,40 @@ func TestToolsThatWriteTheList(t *testing.T) {
 	for _, tool := range []string{"", "edit_file", "todo_read", "TaskList", "todo_pause", "search", "summarize"} {
 		assert.False(t, source.WritesList(tool), tool)
 	}
+}
+
+// The tool that marks todos as done is the one that has written the list, if it can, or the
+// only one of the request that can.
+func TestDoneTool(t *testing.T) {
+	t.Parallel()
+	source, ok := todo.FromConversation(todo.WithToolNames("note_work")).(interface {
+		DoneTool(origin todo.Origin, offered iter.Seq[string]) string
+	})
+	require.True(t, ok)
+	for _, c := range []struct {
+		wrote, offered, want string
+	}{
+		{"TodoWrite", "Bash TodoWrite TaskUpdate", "TodoWrite"},
+		{"note_work", "note_work todo_write", "note_work"},
+		{"mcp__plan__update_plan", "mcp__plan__update_plan", "mcp__plan__update_plan"},
+		{"todo_write", "mcp__plan__todo_write", "mcp__plan__todo_write"}, // as it is called now
+		{"todo_write", "shell tool_call", "todo_write"},                  // which calls it
+		{"todo_write", "", "todo_write"},                                 // the tools may stand in a text
+		{"todo_write", "edit_file", ""},
+		{"sql", "sql shell", "sql"},
+		{"TaskCreate", "TaskCreate TaskUpdate TaskList TodoWrite", "TaskUpdate"},
+		{"TaskList", "TaskList TaskUpdate", "TaskUpdate"},
+		{"todos_add", "todos_add todos_remove todos_complete", "todos_complete"},
+		{"create_todos", "create_todos list_todos update_todos", "update_todos"},
+		{"todo_read", "todo_read todo_write", "todo_write"},
+		{"todo_read", "todo_read todo_write update_plan", ""}, // one of two
+		{"TaskCreate", "", ""},
+		{"TaskCreate", "tool_call", ""},
+		{"", "edit_file", ""},
+	} {
+		offered := slices.Values(strings.Fields(c.offered))
+		assert.Equal(t, c.want, source.DoneTool(todo.Origin{Tool: c.wrote}, offered), "%q, offered %q", c.wrote, c.offered)
+	}
+	assert.Equal(t, "todo_write", source.DoneTool(todo.Origin{Tool: "todo_write"}, nil))
+	assert.Empty(t, source.DoneTool(todo.Origin{Tool: "todo_read"}, nil))
 }

@@ -1,6 +1,8 @@
 package todo
 
 import (
+	"cmp"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -76,6 +78,48 @@ func writes(kind toolKind) bool {
 // they can call is offered under names of its own.
 func (c *conversationSource) WritesList(tool string) bool {
 	return writes(c.kindOf(tool)) || isWrapper(tool) || isSearch(tool)
+}
+
+// DoneTool returns the name of the tool with which the model marks todos of a list from
+// origin as done, or "" if that is not known. offered are the tools of the request, or nil.
+func (c *conversationSource) DoneTool(origin Origin, offered iter.Seq[string]) string {
+	var changing, whole []string
+	some, called := false, marksDone(c.kindOf(origin.Tool))
+	if offered != nil {
+		for name := range offered {
+			some = true
+			switch kind := c.kindOf(name); {
+			case called && (name == origin.Tool || isWrapper(name)):
+				return origin.Tool
+			case kind == updateTool || kind == completeTool:
+				changing = append(changing, name)
+			case kind == wholeTool:
+				whole = append(whole, name)
+			}
+		}
+	}
+	if called && !some {
+		return origin.Tool
+	}
+	return cmp.Or(only(changing), only(whole))
+}
+
+// only returns the name, if there is only one.
+func only(names []string) string {
+	if len(names) != 1 {
+		return ""
+	}
+	return names[0]
+}
+
+// marksDone reports whether a tool of a kind can mark todos as done.
+func marksDone(kind toolKind) bool {
+	switch kind {
+	case wholeTool, updateTool, completeTool, sqlTool:
+		return true
+	default:
+		return false
+	}
 }
 
 // kindOf returns what a tool does to the list, by its name.

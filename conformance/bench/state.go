@@ -15,6 +15,7 @@ import (
 	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
+	"github.com/carryon-go/carryon/internal/todolist"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -57,14 +58,17 @@ func decision() func() {
 		Turn:     continuation.EndedTurn{Finish: "stop"},
 		Settings: continuation.DefaultValues(),
 	}
-	prompter, err := prompt.New(continuation.LongTemplates())
+	prompter, err := prompt.New(continuation.Templates{})
 	must(err)
 	return func() {
 		ev := continuation.Evaluate(in)
 		if !ev.Continue {
 			panic(ev.Reason.String())
 		}
-		prompter.Prompt(prompt.Input{Task: ev.Todo.Content, Attempt: ev.Attempt})
+		list := prompt.List{Todos: ev.List.Todos, Open: ev.List.Active, Tool: todo.WriteToolName}
+		upcoming := todolist.Upcoming(todos, nil)
+		copy(list.Next[:], upcoming[1:])
+		prompter.Prompt(prompt.Input{Task: ev.Todo.Content, List: list, Attempt: ev.Attempt})
 	}
 }
 

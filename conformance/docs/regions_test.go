@@ -190,9 +190,12 @@ func limitsRegion(t *testing.T) string {
 // promptRegion is the first prompt after a turn that announced its next step.
 func promptRegion(t *testing.T) string {
 	t.Helper()
-	p, err := prompt.New(continuation.LongTemplates())
+	p, err := prompt.New(continuation.Templates{})
 	require.NoError(t, err)
-	return "```text\n" + p.Prompt(prompt.Input{Task: "Write style.css", Attempt: 1, End: continuation.EndAnnounces}) + "\n```\n"
+	return "```text\n" + p.Prompt(prompt.Input{
+		Task: "Write style.css", Attempt: 1, End: continuation.EndAnnounces,
+		List: prompt.List{Todos: 3, Open: 2, Next: [prompt.MaxNext]string{"Write README.md"}, Tool: "todo_write"},
+	}) + "\n```\n"
 }
 
 // commentsOf returns the first sentence of the comment of each field, without the field's name.

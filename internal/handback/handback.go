@@ -86,6 +86,26 @@ func Of(text string) End {
 	return Unclear
 }
 
+// BreaksOff reports whether a text that, as [Of] says, announces a step stops in the middle
+// of a sentence. Behind a colon or dots, the step itself is what is missing; so it is behind
+// an announcement that only lacks its full stop.
+func BreaksOff(text string) bool {
+	w := newWalker(text)
+	var buf [maxParagraph]byte
+	last, ok := w.paragraph(&buf)
+	if !ok || !last.breaksOff(&w) {
+		return false
+	}
+	end := trimEnd(last.text)
+	switch r, _ := utf8.DecodeLastRune(end); {
+	case r == ',', r == '，', r == '、':
+		return true
+	case !unicode.IsLetter(r):
+		return false
+	}
+	return !last.announced || dangles(end[bytes.LastIndexAny(end, " \n")+1:])
+}
+
 // aboveList returns how the paragraph above a list ends: it may ask which of the items to
 // do, announce them all, or wait for them. Some paragraphs of the list may have been read
 // already, with these kinds of phrases.

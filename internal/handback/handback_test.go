@@ -568,6 +568,23 @@ var waiting = []string{
 	"टेस्ट अभी चल रहे हैं।",
 }
 
+func TestBreaksOff(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"The parser handles comments and the", "Now I will write the tests for the", "I found the cause,", "Ich habe die Ursache gefunden,", "我找到了原因，",
+		"The first two handlers are written. The third one is in the same file as the router and uses",
+	} {
+		assert.Equal(t, handback.Announces, handback.Of(text), text)
+		assert.True(t, handback.BreaksOff(text), text)
+	}
+	for _, text := range []string{
+		"", "Let me look at the handler:", "现在补上测试：", "Now the tests:", "Reading the file now...", "Let me check why this fails…", "Next: the tests",
+		"I'll go ahead and run the linter.", "The tests pass. Now I will add the form and style it", "All is done.", "Shall I go on?",
+	} {
+		assert.False(t, handback.BreaksOff(text), text)
+	}
+}
+
 // announcing are ends that announce a step, or break off.
 var announcing = []string{
 	"The tests pass. I'll go ahead and run the linter.",

@@ -8,14 +8,16 @@ import (
 )
 
 func ExamplePrompter() {
-	p, err := prompt.New(continuation.LongTemplates())
+	p, err := prompt.New(continuation.Templates{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(p.Prompt(prompt.Input{
 		Task:    "- [ ] Document the `/users/{id}` endpoint",
+		List:    prompt.List{Todos: 4, Open: 2, Next: [prompt.MaxNext]string{"Update the changelog"}, Tool: "todo_write"},
 		Attempt: 2,
+		End:     continuation.EndUnclear,
 		Last:    continuation.ResultNoProgress,
 	}))
 	// Output:
@@ -24,14 +26,9 @@ func ExamplePrompter() {
 	// You have an active task that needs completion:
 	// 'Document the `/users/{id}` endpoint'
 	//
-	// Continue working on this task. Call todo_pause('reason') ONLY if there's an error preventing you from continuing.
-	//
-	// Remember to:
-	// - Focus on the specific task described
-	// - Make concrete progress toward completion
-	// - Update the task status when appropriate
-	// - Use todo_pause() if you encounter blockers, wait for something that was started, or need a decision that only the user can make
-	// - If the task is done already, mark it as done and go on with the next
+	// Continue working on this task. If already done, mark it with todo_write and take the next.
+	// Your answer called no tool. 2 of 4 todos are open, next 'Update the changelog'.
+	// Call todo_pause only for errors you cannot mend, something started that must finish, or what the user must decide or do.
 	//
 	// Note: This is continuation attempt #2. Please make sure to take concrete action.
 	// Previous attempt: no tool was called and no todo changed

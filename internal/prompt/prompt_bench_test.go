@@ -11,23 +11,24 @@ import (
 const benchTask = "Implement the retry logic of the upload client and test it"
 
 func BenchmarkPrompt(b *testing.B) {
-	long := continuation.LongTemplates()
+	var builtIn continuation.Templates
+	list := prompt.List{Todos: 100, Open: 40, Next: [prompt.MaxNext]string{benchTask, benchTask}, Tool: "todo_write"}
 	cases := []struct {
 		name  string
 		texts continuation.Templates
 		in    prompt.Input
 	}{
-		{"mode=standard", long, prompt.Input{Task: benchTask, Attempt: 1}},
-		{"mode=yolo", long, prompt.Input{Task: benchTask, Attempt: 1, Mode: continuation.ApprovalYOLO}},
+		{"mode=standard", builtIn, prompt.Input{Task: benchTask, List: list, Attempt: 1}},
+		{"mode=yolo", builtIn, prompt.Input{Task: benchTask, List: list, Attempt: 1, Mode: continuation.ApprovalYOLO}},
 		{"mode=oneline", continuation.OneLineTemplates(), prompt.Input{Task: benchTask, Attempt: 1}},
-		{"mode=retry", long, prompt.Input{
+		{"mode=retry", builtIn, prompt.Input{
 			Task: benchTask, Attempt: 2, Last: continuation.ResultNoProgress,
 		}},
-		{"mode=rejected", long, prompt.Input{
+		{"mode=rejected", builtIn, prompt.Input{
 			Task: benchTask, Attempt: 3, Mode: continuation.ApprovalYOLO,
 			Rejection: errors.New("Reason too brief (min 10 characters for clarity)"),
 		}},
-		{"mode=untidy", long, prompt.Input{Task: "- [ ] It's\n" + benchTask, Attempt: 1}},
+		{"mode=untidy", builtIn, prompt.Input{Task: "- [ ] It's\n" + benchTask, Attempt: 1}},
 	}
 	for _, c := range cases {
 		b.Run(c.name, func(b *testing.B) {

@@ -51,6 +51,38 @@ func Summarize(todos []todo.Todo, others []int) Summary {
 	return s
 }
 
+// MaxUpcoming is how many todos Upcoming returns at most.
+const MaxUpcoming = 3
+
+// Upcoming returns the contents of the todos to go on with, in order: those in progress,
+// then those that are pending. The first is that of [Summary].Next.
+func Upcoming(todos []todo.Todo, others []int) (contents [MaxUpcoming]string) {
+	var pending [MaxUpcoming]string
+	started, waiting := 0, 0
+	for i := range todos {
+		t := &todos[i]
+		if len(others) > 0 && others[0] == i {
+			others = others[1:]
+			continue
+		}
+		if t.Status == todo.Completed || t.Status == todo.Pending && waiting == MaxUpcoming {
+			continue // most of a long list, in the usual spelling
+		}
+		status, _ := todo.ParseStatus(string(t.Status))
+		switch {
+		case !status.Active() || description.Blank(t.Content):
+		case status == todo.Pending && waiting < MaxUpcoming:
+			pending[waiting] = t.Content
+			waiting++
+		case status == todo.InProgress && started < MaxUpcoming:
+			contents[started] = t.Content
+			started++
+		}
+	}
+	copy(contents[started:], pending[:waiting])
+	return contents
+}
+
 func (s *Summary) count(status todo.Status, known bool) {
 	switch {
 	case !known:

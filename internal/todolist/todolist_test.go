@@ -35,6 +35,38 @@ func TestSummarize(t *testing.T) {
 	}
 }
 
+func TestUpcoming(t *testing.T) {
+	t.Parallel()
+	list := func(marks string) (todos []todo.Todo) {
+		for i, mark := range marks {
+			status := map[rune]todo.Status{'p': todo.Pending, 's': todo.InProgress, 'd': todo.Completed, 'c': todo.Cancelled, '?': "odd", 'b': todo.Pending}[mark]
+			content := strconv.Itoa(i)
+			if mark == 'b' {
+				content = " \n"
+			}
+			todos = append(todos, todo.Todo{Content: content, Status: status})
+		}
+		return todos
+	}
+	for _, c := range []struct {
+		marks  string
+		others []int
+		want   [todolist.MaxUpcoming]string
+	}{
+		{"", nil, [3]string{}},
+		{"dc?b", nil, [3]string{}},
+		{"p", nil, [3]string{"0"}},
+		{"dpcb?ppp", nil, [3]string{"1", "5", "6"}},
+		{"ppsp", nil, [3]string{"2", "0", "1"}},
+		{"psss" + "s", nil, [3]string{"1", "2", "3"}},
+		{"spps", []int{0, 1}, [3]string{"3", "2"}},
+	} {
+		got := todolist.Upcoming(list(c.marks), c.others)
+		assert.Equal(t, c.want, got, c.marks)
+		assert.Equal(t, todolist.Summarize(list(c.marks), c.others).Next.Content, got[0], "the first is the next one of %s", c.marks)
+	}
+}
+
 func TestWorkOfOthersIsNotNext(t *testing.T) {
 	t.Parallel()
 	mine, theirs := todo.Todo{Content: "a", Status: todo.Pending}, todo.Todo{Content: "b", Status: todo.InProgress}
