@@ -180,7 +180,10 @@ func (r *release) notes() (string, error) {
 // untilReleased is text that is true only as long as there is no release.
 var untilReleased = regexp.MustCompile(`(?s)<!-- until the first release -->\n.*?<!-- end -->\n\n?`)
 
-// writeDocuments removes what is true only before a release.
+// fromRelease is text that is true only once there is a release. Until then it is a comment, which readers do not see.
+var fromRelease = regexp.MustCompile(`(?s)<!-- from the first release\n(.*?)-->\n`)
+
+// writeDocuments removes what is true only before a release, and shows what is true only after it.
 func (r *release) writeDocuments() error {
 	files, err := filepath.Glob(filepath.Join(r.root, "docs", "*.md"))
 	if err != nil {
@@ -191,9 +194,11 @@ func (r *release) writeDocuments() error {
 		if err != nil {
 			return err
 		}
-		after := untilReleased.ReplaceAll(before, nil)
-		if bytes.Contains(after, []byte("until the first release")) {
-			return fmt.Errorf("%s: a mark \"until the first release\" has no end", file)
+		after := fromRelease.ReplaceAll(untilReleased.ReplaceAll(before, nil), []byte("$1"))
+		for _, mark := range []string{"until the first release", "from the first release"} {
+			if bytes.Contains(after, []byte("<!-- "+mark)) {
+				return fmt.Errorf("%s: a mark %q has no end", file, mark)
+			}
 		}
 		if !bytes.Equal(before, after) {
 			if err := os.WriteFile(file, after, 0o644); err != nil { //nolint:gosec // as it was

@@ -22,7 +22,7 @@ func files() map[string]string {
 	return map[string]string{
 		".gitignore":          "ignored.go\n",
 		"LICENSE":             "Do as you like.\n",
-		"README.md":           "# Example\n\n<!-- until the first release -->\nThere is no release.\n<!-- end -->\n",
+		"README.md":           "# Example\n\n<!-- until the first release -->\nThere is no release.\n<!-- end -->\n<!-- from the first release\nThere are releases.\n-->\n",
 		"docs/guide.md":       "# Guide\n",
 		"CHANGELOG.md":        "# Changelog\n\n## [Unreleased]\n\nThe first one.\n",
 		"go.mod":              "module " + top + "\n\ngo 1.25.0\n",
@@ -105,7 +105,7 @@ func TestAReleaseIsRehearsed(t *testing.T) {
 	assert.Equal(t, "module "+top+"/cmd/carryon\n\ngo 1.25.0\n\nrequire (\n\t"+top+" v0.1.0\n\t"+top+"/stores/one v0.1.0\n)\n", string(mod))
 	readme, err := os.ReadFile(filepath.Join(clone, "README.md"))
 	require.NoError(t, err)
-	assert.Equal(t, "# Example\n\n", string(readme))
+	assert.Equal(t, "# Example\n\nThere are releases.\n", string(readme))
 	changelog, err := os.ReadFile(filepath.Join(clone, "CHANGELOG.md"))
 	require.NoError(t, err)
 	assert.Equal(t, "# Changelog\n\n## [Unreleased]\n\n## [0.1.0] - 2030-01-02\n\nThe first one.\n", string(changelog))
@@ -192,6 +192,7 @@ func TestWhatUsersWouldMeetIsFound(t *testing.T) {
 		"the changelog says nothing":       {changes: map[string]string{"CHANGELOG.md": "## [Unreleased]\n"}, want: "CHANGELOG.md has nothing to say about v0.1.0"},
 		"the changelog has no heading":     {changes: map[string]string{"CHANGELOG.md": "All is new.\n"}, want: `has no heading "## [Unreleased]"`},
 		"a mark has no end":                {changes: map[string]string{"docs/guide.md": "<!-- until the first release -->\n"}, want: "has no end"},
+		"a hidden text has no end":         {changes: map[string]string{"docs/guide.md": "<!-- from the first release\n"}, want: "has no end"},
 		"the version is none":              {version: "0.1", want: `"0.1" is no version`},
 		"a module of others is replaced":   {changes: map[string]string{"go.mod": all["go.mod"] + "\nreplace example.org/x => ../x\n"}, want: "replaces example.org/x"},
 		"a module that is not published":   {changes: uses("examples"), want: top + "/examples"},
