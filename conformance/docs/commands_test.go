@@ -24,50 +24,83 @@ func shell(ctx context.Context, dir, block string, env ...string) *exec.Cmd {
 	return command
 }
 
-// Every block of commands in the README runs in an empty folder, as a reader would copy it. Only addresses are replaced:
-// the repository's leads to this one, and the module proxy to one that is made of it.
-func TestCommandsOfTheReadmeRun(t *testing.T) {
+// The README installs the command and the module, before a release from a clone and after it from the module proxy. Each
+// block runs as a reader would copy it, in an empty folder. Only addresses are replaced: the repository's leads to this
+// one, and the module proxy to one that is made of it.
+func TestTheReadmeInstalls(t *testing.T) {
 	t.Parallel()
-	blocks := readme(t).fences("sh")
-	require.NotEmpty(t, blocks) // a release has no block for what is not released
-	for _, block := range blocks {
-		name, _, _ := strings.Cut(block, "\n")
+	installed := 0
+	for name, way := range map[string]struct{ command, module string }{
+		"from a clone": {"git clone ", "go mod init "},
+		"a release":    {"go install ", "go get "},
+	} {
+		var command, module string
+		for _, block := range readme(t).fences("sh") {
+			switch {
+			case strings.HasPrefix(block, way.command):
+				command = block
+			case strings.HasPrefix(block, way.module):
+				module = block
+			}
+		}
+		if command == "" { // a release has no block for what is not released
+			continue
+		}
+		installed++
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir, env := emptyModule(t)
-			if strings.HasPrefix(block, "go get ") {
-				env = append(env, "GOPROXY=file://"+moduleProxy(t)+",file://"+cachedModules(t), "GOSUMDB=off")
-			} else {
-				env = append(env, "GOPROXY=file://"+cachedModules(t), "GOSUMDB=off")
+			base := t.TempDir()
+			program := filepath.Join(base, "program")
+			require.NoError(t, os.Mkdir(program, 0o755))
+			env := readersEnvironment(t, base)
+			if way.module == "go get " {
+				env = append(env, "GOPROXY=file://"+moduleProxy(t)+",file://"+cachedModules(t))
+				module = "go mod init agent\n" + module
 			}
-			out, err := shell(t.Context(), dir, block, env...).CombinedOutput()
-			require.NoError(t, err, "%s", out)
-			mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+			run := func(dir, block string) string {
+				out, err := shell(t.Context(), dir, block, env...).CombinedOutput()
+				require.NoError(t, err, "%s", out)
+				return string(out)
+			}
+			run(base, command)
+			assert.Contains(t, run(base, "bin/carryon version"), "carryon ")
+			run(program, module)
+			mod, err := os.ReadFile(filepath.Join(program, "go.mod"))
 			require.NoError(t, err)
 			assert.Contains(t, string(mod), "require github.com/carryon-go/carryon ")
-			out, err = shell(t.Context(), dir, "../bin/carryon version").CombinedOutput()
-			require.NoError(t, err)
-			assert.Contains(t, string(out), "carryon ")
 		})
+	}
+	assert.Positive(t, installed)
+}
+
+// readersEnvironment returns the variables with which the go command leaves everything outside of a folder alone, and git
+// finds the repository here.
+func readersEnvironment(t *testing.T, base string) []string {
+	t.Helper()
+	repository, err := filepath.Abs(root)
+	require.NoError(t, err)
+	return []string{
+		"GOBIN=" + filepath.Join(base, "bin"), "GOMODCACHE=" + filepath.Join(base, "modules"), "GOFLAGS=-modcacherw -trimpath", "CGO_ENABLED=0",
+		"GOPROXY=file://" + cachedModules(t), "GOSUMDB=off",
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url." + repository + ".insteadOf", "GIT_CONFIG_VALUE_0=https://github.com/carryon-go/carryon",
 	}
 }
 
-// emptyModule returns the folder of a new module, and the variables with which the go command leaves everything else
-// alone and git finds the repository here.
-func emptyModule(t *testing.T) (dir string, env []string) {
-	t.Helper()
-	base := t.TempDir()
-	dir = filepath.Join(base, "program")
-	require.NoError(t, os.Mkdir(dir, 0o755))
-	repository, err := filepath.Abs(root)
-	require.NoError(t, err)
-	env = []string{
-		"GOBIN=" + filepath.Join(base, "bin"), "GOMODCACHE=" + filepath.Join(base, "modules"), "GOFLAGS=-modcacherw -trimpath", "CGO_ENABLED=0",
-		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url." + repository + ".insteadOf", "GIT_CONFIG_VALUE_0=https://github.com/carryon-go/carryon",
-	}
-	out, err := shell(t.Context(), dir, "go mod init newcomer", env...).CombinedOutput()
+// The README's program prints what the README quotes. A script is in the provider's place.
+func TestTheProgramOfTheReadmeRuns(t *testing.T) {
+	t.Parallel()
+	upstream := fakellm.NewServer(t, fakellm.Text("Next, I will write style.css."), fakellm.Call("write_file", `{"path":"style.css"}`))
+	const provider = `openai.NewClient("YOUR-API-KEY")`
+	programs := readme(t).fences("go")
+	require.Contains(t, programs[0], provider)
+	main := strings.Replace(programs[0], provider, "openai.NewClientWithConfig(script())", 1)
+	main += "\nfunc script() openai.ClientConfig {\n\tc := openai.DefaultConfig(\"\")\n\tc.BaseURL = \"" + upstream.URL() + "\"\n\treturn c\n}\n"
+	file := filepath.Join(t.TempDir(), "main.go")
+	require.NoError(t, os.WriteFile(file, []byte(main), 0o600))
+	out, err := shell(t.Context(), filepath.Join(root, "conformance"), "go run "+file, "CGO_ENABLED=0").CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	return dir, env
+	outcome, _, _ := strings.Cut(string(out), " <nil>")
+	assert.Contains(t, strings.Join(strings.Fields(readme(t).text), " "), "`"+outcome+"`", "%s", out)
 }
 
 // moduleProxy returns a module proxy that is made of the working tree.

@@ -6,16 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sashabaranov/go-openai"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	carryopenai "github.com/carryon-go/carryon/adapters/openai"
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/wire/protocols"
 	"github.com/carryon-go/carryon/middleware"
-	"github.com/carryon-go/carryon/todo"
 )
 
 // The table has the reasons as outcomes print them.
@@ -30,19 +26,6 @@ func TestReasonsAreReal(t *testing.T) {
 	for _, row := range read(t, "docs/how-it-decides.md").tableUnder(t, "Nothing happened?") {
 		assert.True(t, reasons[row[0]], "no such reason: %s", row[0])
 	}
-}
-
-// The README quotes an outcome exactly.
-func TestOutcomeIsReal(t *testing.T) {
-	t.Parallel()
-	server := carryontest.NewServer(t, carryontest.Text("Hello."))
-	config := openai.DefaultConfig("no key")
-	config.BaseURL = server.URL()
-	client := carryopenai.Wrap(openai.NewClientWithConfig(config), middleware.New(todo.NewMemory()))
-	ctx, outcomes := middleware.Capture(t.Context())
-	_, err := client.CreateChatCompletion(ctx, openai.ChatCompletionRequest{Model: "some-model"})
-	require.NoError(t, err)
-	assert.Contains(t, strings.Join(strings.Fields(readme(t).text), " "), "`"+outcomes.Last().String()+"`")
 }
 
 // The table of measurements has the promises that "make bench" measures, in its words.

@@ -19,10 +19,7 @@ import (
 
 // notRun gives the reason why TestEveryBlockIsRun accepts a block, by page and the block's beginning.
 var notRun = map[string]map[string]string{
-	"README.md": {
-		"carryon run -- your-agent": "run by TestTheCommandRunsAnAgent",
-		"carryon proxy -upstream":   "run by TestTheProxyStarts",
-	},
+	"README.md": {"carryon run -- your-agent": "run by TestTheCommandRunsAnAgent"},
 	"docs/agents.md": {
 		"carryon run -- your-agent": "run by TestTheCommandRunsAnAgent",
 		"carryon: 8 requests":       "output; make agents wrote the same line",
@@ -64,11 +61,11 @@ func TestEveryBlockIsRun(t *testing.T) {
 			switch {
 			case reason != "":
 			case language == "go", language == "mermaid": // TestSnippetsCompile; GitHub draws the others
-			case language == "sh" && p.path == "README.md": // TestCommandsOfTheReadmeRun
 			case language == "python", language == "js": // TestOtherLanguagesReachTheProxy
 				assert.Equal(t, "docs/agents.md", p.path)
 			case language == "sh" && strings.HasPrefix(block, "make "):
 				makeKnows(t, p.path, block)
+			case language == "sh" && p.path == "README.md": // TestTheReadmeInstalls
 			default:
 				assert.Fail(t, "nobody runs this", "%s:\n%s", p.path, block)
 			}
@@ -130,12 +127,12 @@ func TestTheCommandRunsAnAgent(t *testing.T) {
 	}
 }
 
-// The "carryon proxy" blocks of README and docs/agents.md work, at a free address.
+// The "carryon proxy" blocks of docs/agents.md work, at a free address.
 func TestTheProxyStarts(t *testing.T) {
 	t.Parallel()
 	bin := carryonCommand(t)
 	started := 0
-	for _, block := range append(read(t, "docs/agents.md").fences("text"), readme(t).fences("text")...) {
+	for _, block := range read(t, "docs/agents.md").fences("text") {
 		if command, ok := strings.CutPrefix(block, "carryon proxy "); ok {
 			assert.NotEmpty(t, listens(t, bin, strings.TrimSpace(command)+" -listen 127.0.0.1:0"), block)
 			started++

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -38,18 +39,26 @@ func numbers(t *testing.T) []number {
 	t.Helper()
 	in := func(dir, name string) int64 { return constantIn(t, dir, name) }
 	oneContinuation, cached := costOfAContinuation()
+	weak := simulated(t, "all of it")
 	return []number{
+		{page: "README.md", text: "need Go 1.25, make", why: "oldestGo, without its patch"},
+		{page: "README.md", text: "and Go 1.25 or newer", why: "oldestGo, without its patch"},
+		{page: "README.md", text: "With Go 1.25 or newer", why: "oldestGo, without its patch"},
+		{page: "README.md", text: "`2 turns, 1 continuation: The continuation", why: "TestTheProgramOfTheReadmeRuns compares it"},
 		{page: "README.md", text: "In 759 sessions of people with strong agents, 179 turns", why: "decisions.md has the study"},
-		{page: "README.md", text: "and 97 % were finished with it", why: "the simulation in middleware prints it"},
-		{page: "README.md", text: "a prompt of about %v words", value: 5 * math.Round(float64(wordsOfThePrompt(t))/5)},
+		{page: "README.md", text: "wrote a word | %v |", value: fmt.Sprintf("%.0f %% | %.0f %%", weak["yolo"].alone, weak["standard"].alone)},
+		{page: "README.md", text: "write \"go on\" %v times for each", value: fmt.Sprintf("%.1f", weak["standard"].typed/(100-weak["standard"].alone))},
+		{page: "README.md", text: "of at most %v words", value: prompt.MaxWords},
 		{page: "README.md", text: "at most %v in a row", value: continuation.DefaultLimits().MaxAttempts},
 		{page: "README.md", text: "without making progress on the list at most %v.", value: continuation.DefaultLimits().MaxWithoutProgress},
 		{page: "README.md", text: "With 50,000 tokens of conversation at $3 per million, one", why: "the example of how-it-decides.md"},
-		{page: "README.md", text: "costs about $%.2f. A stall", value: oneContinuation},
+		{page: "README.md", text: "costs about $%.2f, and", value: oneContinuation},
 		{page: "README.md", text: "ten cost about $%.1f0.", value: float64(continuation.DefaultLimits().MaxWithoutProgress) * oneContinuation},
+		{page: "README.md", text: "for %v hours", value: continuation.DefaultLimits().SessionLife.Hours()},
+		{page: "README.md", text: "the latest %v requests", value: thousands(in("cmd/carryon/internal/proxy", "maxEntries"))},
 		{page: "README.md", text: "before 1.0", why: "a version to come"},
-		{page: "docs/adapters.md", text: "takes about 200 lines", why: "counted by hand"},
-		{page: "docs/adapters.md", text: "takes about 650", why: "counted by hand, without comments"},
+		{page: "docs/adapters.md", text: "takes about 200.", why: "counted by hand"},
+		{page: "docs/adapters.md", text: "takes about 650 lines", why: "counted by hand, without comments"},
 		{page: "docs/agents.md", text: "has one for Gemini 2", why: "a fact about gemini-cli"},
 		{page: "docs/agents.md", text: "nanocoder (1.30.0)", why: "the version with which it was tried"},
 		{page: "docs/agents.md", text: "speak only HTTP/2", why: "a protocol"},
@@ -85,7 +94,8 @@ func numbers(t *testing.T) []number {
 		{page: "docs/go.md", text: "%v for each result", value: size(in("asynctask", "maxCompletion"))},
 		{page: "docs/go.md", text: "%v for all of", value: size(in("asynctask", "maxOutputs"))},
 		{page: "docs/go.md", text: "for %v days", value: in("asynctask", "defaultRetention") / int64(24*time.Hour)},
-		{page: "docs/how-it-decides.md", text: "at most %v characters of the todo", value: in("internal/description", "Max")},
+		{page: "docs/how-it-decides.md", text: "in at most %v words", value: prompt.MaxWords},
+		{page: "docs/how-it-decides.md", text: "of up to %v characters each", value: in("internal/description", "Max")},
 		{page: "docs/how-it-decides.md", text: "HTTP 4xx", why: "statuses of HTTP; tests of the engine have them"},
 		{page: "docs/how-it-decides.md", text: "more than %v characters or a question mark", value: in("internal/handback", "maxAnswer")},
 		{page: "docs/how-it-decides.md", text: "`2 turns, 1 continuation: No active todos found (pending or in_progress): all 3 are done", why: "an illustration"},
@@ -254,20 +264,6 @@ func size[N int | int64](n N) string {
 	return fmt.Sprintf("%d KiB", n>>10)
 }
 
-// wordsOfThePrompt counts the words of the first prompt for a todo of three words.
-func wordsOfThePrompt(t *testing.T) int {
-	t.Helper()
-	p, err := prompt.New(continuation.LongTemplates())
-	require.NoError(t, err)
-	words := 0
-	for word := range strings.FieldsSeq(p.Prompt(prompt.Input{Task: "Write the parser", Attempt: 1})) {
-		if word != "-" {
-			words++
-		}
-	}
-	return words
-}
-
 // costOfAContinuation returns what one costs in the example of docs/how-it-decides.md, in dollars: 50,000 tokens of
 // conversation at $3 per million, or nine tenths of them at a tenth of that, and 500 tokens of answer at $15.
 func costOfAContinuation() (uncached, cached float64) {
@@ -309,4 +305,27 @@ func descriptors(t *testing.T) int {
 	_, err := fmt.Sscan(after, &n)
 	require.NoError(t, err)
 	return n
+}
+
+// share is what the simulation of a mode comes to, in per cent of its sessions: those that finish without a word of a
+// user, and the user's words.
+type share struct{ alone, typed float64 }
+
+// simulated returns what a simulation of package middleware prints, by mode.
+func simulated(t *testing.T, name string) map[string]share {
+	t.Helper()
+	command := "go test -count=1 -v -run 'TestWorkIsFinishedInASimulation/" + name + "' ./middleware"
+	out, err := shell(t.Context(), root, command, "CGO_ENABLED=0").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	shares := make(map[string]share)
+	for _, line := range regexp.MustCompile(`go:\d+: (\w+).* ([\d.]+) % without a word.* (\d+) words`).FindAllStringSubmatch(string(out), -1) {
+		alone, err := strconv.ParseFloat(line[2], 64)
+		require.NoError(t, err)
+		typed, err := strconv.ParseFloat(line[3], 64)
+		require.NoError(t, err)
+		shares[line[1]] = share{alone, typed}
+	}
+	require.Len(t, shares, 3, "%s", out)
+	assert.Zero(t, shares["without"], "README says so")
+	return shares
 }

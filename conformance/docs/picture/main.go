@@ -1,4 +1,4 @@
-// The command picture draws docs/demo.svg, a terminal with the output of the comparison. It runs the comparison, so
+// The command picture draws docs/demo.svg, a terminal with both runs of the comparison. It runs the comparison, so
 // that the picture shows a real run. With -screen, it draws docs/run.svg instead: what a terminal shows that was sent the
 // bytes of a file, which "make recording" has from an agent under carryon run.
 package main
@@ -43,11 +43,18 @@ func draw(root string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(root, "docs", "demo.svg"), []byte(render(string(output), demoLabel)), 0o600)
+	return os.WriteFile(filepath.Join(root, "docs", "demo.svg"), []byte(render(runs(string(output)), demoLabel)), 0o600)
+}
+
+// runs returns the two runs, without the title before them and the table after them: fewer lines can be read at the
+// size of a picture.
+func runs(output string) string {
+	parts := strings.Split(output, "\n\n")
+	return strings.Join(parts[1:len(parts)-1], "\n\n")
 }
 
 const (
-	demoLabel = "The output of make demo: without carryon the agent stops after one of three todos, with carryon it completes all three"
+	demoLabel = "The demo: without carryon the agent stops after one of three todos, with carryon it completes all three"
 	runLabel  = "Claude Code under carryon run, in its own terminal: it stops twice, goes on each time, and carryon says at the end what it did"
 )
 

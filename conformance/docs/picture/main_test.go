@@ -15,7 +15,7 @@ func TestPictureIsOfTheDemo(t *testing.T) {
 	require.NoError(t, err)
 	want, err := os.ReadFile("../../../docs/demo.svg")
 	require.NoError(t, err)
-	assert.Equal(t, string(want), render(string(output), demoLabel), "run make picture")
+	assert.Equal(t, string(want), render(runs(string(output)), demoLabel), "run make picture")
 }
 
 // A terminal shows what is left on its screen, without where it ran.
