@@ -32,7 +32,6 @@ var notRun = map[string]map[string]string{
 		"(Automatic message": "a region that is made from the code",
 		"carryon run -until": "the tests of the command run it",
 	},
-	"docs/design.md": {"data: ": "an illustration"},
 	"docs/operators.md": {
 		"upstream carryon {": "the tests of the command run it with nginx",
 		"defaults":           "the tests of the command run it with HAProxy",
@@ -40,9 +39,7 @@ var notRun = map[string]map[string]string{
 
 		"engine, err := redis.Open": "the Example of stores/redis is the same line",
 		"make demo DEMO=replicas":   "needs a Redis: the tests of examples/replicas run it",
-		"carryon.call":              "an illustration",
 	},
-	"docs/protocols.md": {"event: ": "an illustration", "data: {\"candidates\"": "an illustration"},
 }
 
 // Each block of README and docs/ is run or compiled, or is in notRun with a reason.
