@@ -159,7 +159,7 @@ func line(event any) string {
 	case middleware.TurnEnded:
 		return with(at(e.TurnID)+" ended", e.Finish, count(e.ToolCalls), problem(e.Err))
 	case middleware.Decision:
-		return at(e.TurnID) + " decided: " + e.Evaluation.Reason.String() + dry(e.DryRun)
+		return at(e.TurnID) + " decided: " + e.Reason.String() + dry(e.DryRun)
 	case middleware.ContinuationStarted:
 		if e.Asks {
 			return fmt.Sprintf("%s started: attempt %d, closing question", at(e.TurnID), e.Attempt)

@@ -26,7 +26,7 @@ func tellAll(ctx context.Context, o middleware.Observer) {
 	err := errors.New("out of luck")
 	o.TurnEnded(ctx, middleware.TurnEnded{TurnID: first, Finish: "stop", ToolCalls: 2, Err: err})
 	o.Decision(ctx, middleware.Decision{
-		TurnID: first, Evaluation: continuation.Evaluation{Reason: continuation.ReasonSatisfied}, DryRun: true,
+		TurnID: first, Reason: continuation.ReasonSatisfied, DryRun: true,
 	})
 	o.ContinuationStarted(ctx, middleware.ContinuationStarted{TurnID: second, Todo: todo.Todo{ID: "7"}})
 	o.ContinuationStarted(ctx, middleware.ContinuationStarted{TurnID: second, Todo: todo.Todo{Content: "Write"}})

@@ -282,7 +282,7 @@ func TestCallerLeavesDuringAContinuation(t *testing.T) {
 	require.NoError(t, stream.Close())
 	state, err := mw.State(ctx)
 	require.NoError(t, err)
-	assert.Zero(t, state.Claim, "the session is left active")
+	assert.False(t, state.Active, "the session is left active")
 	assert.Equal(t, continuation.ReasonBrokeOff, outcomes.Last().Reason)
 	assert.Len(t, server.Requests(), 2)
 }

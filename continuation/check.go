@@ -39,31 +39,3 @@ func (r *CheckResult) UnmarshalText(text []byte) error {
 	}
 	return fmt.Errorf("continuation: unknown result of a check %q", text)
 }
-
-// maxFailedChecks is how often the check may fail in a user turn. A check that never
-// passes must not cost more, whatever changes from failure to failure.
-const maxFailedChecks = 10
-
-const ruleFailedChecks = "a check that fails gets ten continuations until the user writes again"
-
-// judgeCheck looks at what the program's check says, if that decides.
-func (ev *Evaluation) judgeCheck(in *Input) bool {
-	otherwise := ReasonCheckUnknown
-	switch in.Check {
-	case CheckDue:
-		otherwise = ReasonCheckDue
-	case CheckPassed:
-		otherwise = ReasonCheckPassed
-	case NoCheck, CheckFailed, CheckUnknown:
-	}
-	return ev.check(conditionCheckAllows, !ev.Checks || in.Check == CheckFailed, otherwise)
-}
-
-// noteProgress gives the attempts back if the check has failed in another way than before.
-func (ev *Evaluation) noteProgress(in *Input) {
-	s := &ev.State
-	if last := s.Check.Last; in.Check == CheckFailed && last != 0 && last != in.CheckDigest {
-		s.Attempts, s.Continuations, s.Repeats = 0, 0, 0
-		ev.Attempt = 1
-	}
-}

@@ -61,24 +61,3 @@ func (h Handback) Check() error {
 	}
 	return nil
 }
-
-// waits reports whether the rule leaves a turn to the user in that mode.
-func (r HandbackRule) waits(mode ApprovalMode) bool {
-	return r == Wait || r == ByMode && mode != ApprovalYOLO
-}
-
-// TurnEnd says how the text of a turn ends.
-type TurnEnd uint8
-
-// The ends of a turn's text.
-const (
-	EndNone      TurnEnd = iota // the text is blank or unknown
-	EndUnclear                  // none of the others; for example, a report of what was done
-	EndAnnounces                // the model announces its next step, or the text breaks off
-	EndAsks                     // the model asks the user something, or waits for the user
-	EndWaits                    // the text says that the agent's own work still runs: a build, a job, agents
-)
-
-// stalls reports whether the end shows that the model has stopped although it could have
-// gone on.
-func (e TurnEnd) stalls() bool { return e == EndNone || e == EndAnnounces }

@@ -1,14 +1,11 @@
 package continuation
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"strconv"
 	"strings"
 
 	"github.com/carryon-go/carryon/internal/jsonerror"
-	"github.com/carryon-go/carryon/internal/todolist"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -54,18 +51,6 @@ type (
 	}
 )
 
-// ListOf counts the todos of a list.
-func ListOf(todos []todo.Todo) List {
-	summary := todolist.Summarize(todos, nil)
-	return listOf(&summary)
-}
-
-func listOf(s *todolist.Summary) List {
-	return List{
-		Todos: s.Todos, Active: s.Active, Completed: s.Completed, Cancelled: s.Cancelled, Others: s.Others, UnknownStatus: s.Unknown,
-	}
-}
-
 // Unknown returns the number of todos with an unknown status. They do not count as
 // active.
 func (l List) Unknown() int { return l.Todos - l.Active - l.Completed - l.Cancelled }
@@ -103,29 +88,3 @@ func (l List) String() string {
 }
 
 func counted(n int, what string) string { return strconv.Itoa(n) + " " + what }
-
-// reason returns why a list that was read has no active todo.
-func (l *List) reason() Reason {
-	switch {
-	case l.Todos == 0:
-		return ReasonEmptyList
-	case l.Unknown() > 0:
-		return ReasonUnknownStatus
-	}
-	return ReasonNoActiveTodos
-}
-
-// reasonWithoutList returns the reason for a missing list.
-func reasonWithoutList(err error) Reason {
-	switch {
-	case errors.Is(err, todo.ErrNoList):
-		return ReasonNoList
-	case errors.Is(err, todo.ErrUnreadable):
-		return ReasonListUnreadable
-	case errors.Is(err, todo.ErrNoSession):
-		return ReasonNoSession
-	case errors.Is(err, context.DeadlineExceeded):
-		return ReasonSourceLate
-	}
-	return ReasonSourceFailed
-}

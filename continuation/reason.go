@@ -10,7 +10,7 @@ import (
 type Reason uint8
 
 // The reasons, in groups. The decision checks the groups in about this order, and the
-// first reason that applies is its result; [Conditions] lists the exact order.
+// first reason that applies is its result.
 const (
 	// ReasonNone is the zero value: no decision was taken.
 	ReasonNone Reason = iota
@@ -18,9 +18,6 @@ const (
 	ReasonSatisfied
 	ReasonAsk         // there is no list: the model is asked whether anything is open; see middleware.WithClosingQuestion
 	ReasonCheckFailed // nothing is open on the list, and the program's check failed; see middleware.WithCheck
-	// ReasonTodosNeeded says that all conditions are met that do not depend on the
-	// todos, and that [Evaluate] now needs them. It is never the reason of an outcome.
-	ReasonTodosNeeded
 
 	// ReasonDisabled and the others of this group are about the call.
 	ReasonDisabled        // the setting todo-continuation is false
@@ -119,7 +116,7 @@ const (
 	ReasonCheckUnknown   // the check neither passed nor failed
 	ReasonCheckExhausted // the check has failed, and no attempt is left
 
-	// ReasonGate and the others of this group come from outside [Evaluate].
+	// ReasonGate and the others of this group are those of the engine around the decision.
 	ReasonGate  // the program's gate vetoed
 	ReasonStore // the store of session state failed, or the background tasks could not be asked
 	// ReasonStoreSkipped says that carryon did not ask the store, because the store had
@@ -187,7 +184,6 @@ var reasons = [reasonCount]struct{ code, text string }{ //nolint:gochecknoglobal
 	ReasonSatisfied:       {"satisfied", "All continuation conditions satisfied"},
 	ReasonAsk:             {"ask", "There is no list, so the model is asked whether anything is still open"},
 	ReasonCheckFailed:     {"check_failed", "The program's check failed"},
-	ReasonTodosNeeded:     {"todos_needed", "The todos have not been asked for yet"},
 	ReasonDisabled:        {"disabled", "Todo continuation is disabled in ephemeral settings"},
 	ReasonSuppressed:      {"suppressed", "Continuation is suppressed for this call"},
 	ReasonNested:          {"nested", "The call runs inside another carryon layer"},

@@ -41,7 +41,6 @@ func TestReasonTable(t *testing.T) {
 		{continuation.ReasonSatisfied, "satisfied", "All continuation conditions satisfied", "work is left, and every condition is met"},
 		{continuation.ReasonAsk, "ask", "There is no list, so the model is asked whether anything is still open", "middleware.WithClosingQuestion"},
 		{continuation.ReasonCheckFailed, "check_failed", "The program's check failed", "the list is done, and the tests fail"},
-		{continuation.ReasonTodosNeeded, "todos_needed", "The todos have not been asked for yet", "the source has not been asked"},
 		{continuation.ReasonDisabled, "disabled", "Todo continuation is disabled in ephemeral settings", "/set todo-continuation false"},
 		{continuation.ReasonSuppressed, "suppressed", "Continuation is suppressed for this call", "continuation.Suppress, or a langchaingo call that needs an option"},
 		{continuation.ReasonNested, "nested", "The call runs inside another carryon layer", "a wrapped client over a wrapped transport"},
@@ -181,34 +180,4 @@ func TestReasonsCostNothing(t *testing.T) {
 			_, _ = reason.Code(), reason.String()
 		}
 	}))
-}
-
-func TestConditionsAllHaveNamesOfTheirOwn(t *testing.T) {
-	t.Parallel()
-	seen := map[string]bool{}
-	for i := range len(continuation.Conditions{}) {
-		var c continuation.Conditions
-		c[i] = continuation.Met
-		name := c.String()
-		assert.Regexp(t, "^[a-z_]+$", name)
-		assert.False(t, seen[name], name)
-		seen[name] = true
-	}
-	assert.Len(t, seen, len(continuation.Conditions{}))
-}
-
-func TestConditionsString(t *testing.T) {
-	t.Parallel()
-	assert.Empty(t, continuation.Conditions{}.String())
-	assert.Equal(t, "!enabled", marksNotMet(continuation.ConditionEnabled).String())
-	assert.Equal(t, "enabled in_scope unbroken !no_tool_calls", marksNotMet(continuation.ConditionNoToolCalls).String())
-}
-
-func TestConditionsOf(t *testing.T) {
-	t.Parallel()
-	c := marksNotMet(continuation.ConditionNoToolCalls)
-	assert.Equal(t, continuation.Met, c.Of("in_scope"))
-	assert.Equal(t, continuation.NotMet, c.Of("no_tool_calls"))
-	assert.Equal(t, continuation.NotLookedAt, c.Of("active_todos"))
-	assert.PanicsWithValue(t, `carryon/continuation: there is no condition "todos"`, func() { c.Of("todos") })
 }

@@ -32,19 +32,3 @@ type Values struct {
 func DefaultValues() Values {
 	return Values{TodoContinuation: true, ApprovalMode: ApprovalDefault}
 }
-
-// Switch is an override of a setting: on, off, or none.
-type Switch uint8
-
-// The switches.
-const (
-	Unchanged   Switch = iota // no override: the default applies
-	SwitchedOn                // on, whatever the default is
-	SwitchedOff               // off, whatever the default is
-)
-
-// Overrides are the settings that a session has changed. The zero value changes none.
-type Overrides struct {
-	TodoContinuation Switch `json:"todo_continuation,omitzero"` // overrides [Values].TodoContinuation
-	YOLO             Switch `json:"yolo,omitzero"`              // overrides [Values].ApprovalMode: on is [ApprovalYOLO], off is [ApprovalDefault]
-}

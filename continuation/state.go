@@ -2,56 +2,19 @@ package continuation
 
 import "time"
 
-// State is what carryon remembers about one session. The zero value is a session that
-// carryon has not seen before. State is plain, comparable data, and its only text is the
-// reason of a pause. Read it for diagnosis; only carryon changes it.
+// State is what carryon knows about a session; see middleware.Middleware.State.
 //
-// Experimental: fields may be added, renamed and removed. Stored states stay readable.
+// Experimental: fields may be added.
 type State struct {
-	UserTurn   int    `json:"user_turn,omitzero"`   // number of the current user turn; 0 before the first
-	Message    uint64 `json:"message,omitzero"`     // hash of the user message that began it, or of its [WithUserTurn] id
-	Users      int    `json:"users,omitzero"`       // number of user messages in the session's last request
-	TextLength int    `json:"text_length,omitzero"` // text agents only: the length in bytes of the message that Message stands for
-	Previous   uint64 `json:"previous,omitzero"`    // hash of the message before Message, in the last request that ended with Message
-	Answered   bool   `json:"answered,omitzero"`    // a request had an answer after Message
+	UserTurn int   // number of the current user turn; 0 before the first
+	Paused   Pause // set while the session is paused
+	Active   bool  // whether a call of the session is being continued
 
-	Claim   Claim   `json:"claim,omitzero"`   // set while a call of the session is being continued
-	Paused  Pause   `json:"paused,omitzero"`  // set while the session is paused
-	Waiting Waiting `json:"waiting,omitzero"` // for work of the agent's own, in this user turn
+	Attempts      int // continuations in a row without progress
+	Continuations int // continuations in this user turn since the list last made progress
+	Tokens        int // tokens that all continuations of this user turn used
 
-	Attempts      int `json:"attempts,omitzero"`      // continuations in a row without progress
-	Continuations int `json:"continuations,omitzero"` // continuations in this user turn since the list last made progress
-	Tokens        int `json:"tokens,omitzero"`        // tokens that all continuations of this user turn used
-	Repeats       int `json:"repeats,omitzero"`       // continuations in a row that gave the answer before them again
-
-	LastPrompt time.Time    `json:"last_prompt,omitzero"` // when the last prompt was sent
-	LastResult PromptResult `json:"last_result,omitzero"` // result of the last continuation
-	Refused    bool         `json:"refused,omitzero"`     // the provider has refused a continuation in this user turn
-	Watermarks Watermarks   `json:"watermarks,omitzero"`  // the best counts of the list in this user turn
-	Stale      uint64       `json:"stale,omitzero"`       // digest of the list that gets one attempt; see [Limits].MaxAttempts
-	Cancelled  bool         `json:"cancelled,omitzero"`   // the caller cancelled a call: the next list seen gets one attempt
-
-	Touched     bool `json:"touched,omitzero"`      // the model wrote the list in this user turn
-	LeaveDenied bool `json:"leave_denied,omitzero"` // a pause that only asked for permission was rejected in this user turn
-	Asked       bool `json:"asked,omitzero"`        // the model was asked whether anything is open, and has called no tool since
-	Unjudged    bool `json:"unjudged,omitzero"`     // the last continuation was answered, and the list has not been read since
-
-	Check CheckState `json:"check,omitzero"` // of the program's check, in this user turn
-
-	// Calls has a hash of the names and arguments of the tool calls for each of the latest
-	// continuations of this user turn that called tools, newest first.
-	Calls [8]uint64 `json:"calls,omitzero"`
-
-	Overrides Overrides `json:"overrides,omitzero"` // the settings that the session has changed; see middleware.Settings
-
-	Loop Loop `json:"loop,omitzero"` // calls without a session only
-}
-
-// Loop tells a tool loop without a session from a later one with the same messages. A
-// state with a Loop is valid for an hour after the loop's last request.
-type Loop struct {
-	Size int       `json:"size,omitzero"` // number of messages in its last request
-	Seen time.Time `json:"seen,omitzero"` // time of its last request
+	LastPrompt time.Time // when the last prompt was sent
 }
 
 // Pause says why and since when a session is paused.
@@ -62,72 +25,3 @@ type Pause struct {
 
 // IsSet reports whether the session is paused.
 func (p Pause) IsSet() bool { return !p.Since.IsZero() }
-
-// Waiting counts the turns of a user turn that were left alone because work that the
-// agent has begun still runs.
-type Waiting struct {
-	Since time.Time `json:"since,omitzero"` // when the first of them ended; zero: there is none
-	Turns int       `json:"turns,omitzero"`
-}
-
-// CheckState is what a session remembers of the program's check; see
-// middleware.WithCheck.
-type CheckState struct {
-	Message uint64 `json:"message,omitzero"` // hash of the message that began the user turn in the main conversation
-	Worked  bool   `json:"worked,omitzero"`  // the model has called tools in this user turn
-	Failed  int    `json:"failed,omitzero"`  // how often the check has failed in this user turn since it last passed
-	Last    uint64 `json:"last,omitzero"`    // digest of the last failure
-}
-
-// maxWaits is how many turns of a user turn may end in a wait for work whose age nobody
-// knows. Whoever watches an agent that says eight times in a row that it waits, without
-// a word to it, is not there.
-const maxWaits = 8
-
-// IsOver reports whether the session waits no longer for work whose age nobody knows:
-// it has waited for as long as maxAge, or at the end of eight turns. What only a text
-// claims must not stop a session for ever.
-func (w Waiting) IsOver(now time.Time, maxAge time.Duration) bool {
-	return w.Turns >= maxWaits || w.Turns > 0 && maxAge != Off && now.Sub(w.Since) >= maxAge
-}
-
-// Claim marks a session as being continued by one call, so that no other call continues
-// it at the same time. The zero value means no claim. A claim ends when the continuation
-// ends, when a new user turn begins, and after [Limits].ClaimLife. No other call can
-// release it.
-type Claim struct {
-	Token uint64    `json:"token,omitzero"` // identifies the claim; 0 means no claim
-	Since time.Time `json:"since,omitzero"` // when the claim was made
-	Until time.Time `json:"until,omitzero"` // when the claim lapses; zero means never
-}
-
-// Active reports whether the claim is held and has not lapsed.
-func (c Claim) Active(now time.Time) bool {
-	return c.Token != 0 && (c.Until.IsZero() || now.Before(c.Until))
-}
-
-// Watermarks are the best counts that a todo list has had in a user turn. Progress is
-// measured against them.
-type Watermarks struct {
-	Set       bool `json:"set,omitzero"`       // whether a list was seen
-	Todos     int  `json:"todos,omitzero"`     // number of todos when the list was first seen
-	Completed int  `json:"completed,omitzero"` // highest number of completed todos so far
-	Active    int  `json:"active,omitzero"`    // lowest number of active todos so far
-}
-
-// maxRepeats is how many continuations in a row may give the answer before them again. A
-// model that is told so once mostly goes on; one that repeats itself after that does not.
-const maxRepeats = 1
-
-// PromptResult is the result of a continuation: one of the constants, or the HTTP status
-// with which it failed. The next prompt tells the model.
-type PromptResult int
-
-// The results that are not an HTTP status.
-const (
-	ResultNone       PromptResult = 0  // nothing to tell: a tool was called, or the caller ended the continuation
-	ResultSameAnswer PromptResult = -1 // the model repeated its answer
-	ResultNoProgress PromptResult = -2 // the model answered without calling a tool
-	ResultTimeout    PromptResult = -3 // the continuation timed out
-	ResultTransport  PromptResult = -4 // the continuation failed in another way, without an HTTP status
-)

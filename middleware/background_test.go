@@ -14,6 +14,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/testkit/statetest"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -92,7 +93,7 @@ func TestRequestWithoutAMessageOfTheUserStaysInTheUserTurn(t *testing.T) {
 			return model.Complete(ctx, extend(call, fixTheBuild, k))
 		})
 		require.NoError(t, err)
-		state, err := mw.State(ctx)
+		state, err := statetest.State(ctx, mw)
 		require.NoError(t, err)
 		assert.Equal(t, c.number, state.UserTurn, "request %d", i)
 		assert.Equal(t, c.reason, outcomes.Last().Reason, "request %d", i)
@@ -240,6 +241,6 @@ func TestTodosOfOtherAgentsAreNoReasonToGoOn(t *testing.T) {
 		outcome := call.Outcome()
 		assert.Equal(t, c.reason, outcome.Reason, name)
 		assert.Equal(t, c.others, outcome.List.Others, name)
-		assert.Equal(t, c.next, s.events.Decisions()[0].Evaluation.Todo.Content, name)
+		assert.Equal(t, c.next, s.events.Decisions()[0].Todo.Content, name)
 	}
 }

@@ -256,7 +256,7 @@ func (c *Call) end() {
 // continuation.
 func (c *Call) interrupted(err error) {
 	c.env.record(func(o *Outcome) { o.Err, o.Reason = err, continuation.ReasonBrokeOff })
-	c.decider.cancelled()
+	c.decider.recordCancel()
 }
 
 // observeCall begins the observation of a call, if anybody observes.

@@ -80,7 +80,6 @@ type checking struct {
 	unmet  *Unmet                   // the last failure of the call
 	digest uint64                   // of it
 	noted  bool                     // it was counted in the state of the session
-	mended bool                     // the check has passed after a failure
 	err    error                    // why nobody knows
 	run    *checkRun                // nil unless the check runs
 }
@@ -182,8 +181,8 @@ func (c *checking) showedLife() {
 	}
 }
 
-// settle takes the result of the check on a turn.
-func (c *checking) settle(turn int) {
+// takeResult takes the result of the check on a turn.
+func (c *checking) takeResult(turn int) {
 	r := c.run
 	c.end()
 	c.turn, c.result, c.unmet, c.digest, c.noted = turn, continuation.CheckUnknown, nil, 0, false
@@ -230,7 +229,7 @@ func (d *decider) askCheck(patience time.Duration) (step, error) {
 	if !c.run.await(d.env.mw.options.clock, patience) {
 		return checks, nil
 	}
-	c.settle(d.turn.Turn)
+	c.takeResult(d.turn.Turn)
 	if err := d.env.interruption(); err != nil {
 		return stops, err
 	}

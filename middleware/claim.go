@@ -9,6 +9,7 @@ import (
 	"weak"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/session"
 )
 
@@ -24,7 +25,7 @@ type claim struct {
 
 	// ended describes the continuation that has ended, if the decision on what comes
 	// next is to release the claim; nil otherwise.
-	ended atomic.Pointer[session.Ended]
+	ended atomic.Pointer[decision.Ended]
 }
 
 // hold keeps a claim, and releases it at the latest when the ctx of the call ends.
@@ -32,7 +33,7 @@ func (e *callEnv) hold(id continuation.TurnID, token uint64) {
 	c := &claim{token: token}
 	c.release = func() {
 		if e.session.key != "" { // otherwise only the call itself touches its state
-			e.releaseClaim(c, id, session.Ended{})
+			e.releaseClaim(c, id, decision.Ended{})
 		}
 	}
 	c.stop = context.AfterFunc(e.cancel.ctx, c.release)
@@ -42,13 +43,13 @@ func (e *callEnv) hold(id continuation.TurnID, token uint64) {
 
 // withRelease returns f, preceded by the release of a claim whose continuation has
 // ended, if there is one: both are one update. Once it is stored, call released.
-func (e *callEnv) withRelease(f func(continuation.State) continuation.State) func(continuation.State) continuation.State {
+func (e *callEnv) withRelease(f func(decision.State) decision.State) func(decision.State) decision.State {
 	c := e.claim.Load()
 	if c == nil || c.ended.Load() == nil {
 		return f
 	}
 	token, ended := c.token, *c.ended.Load()
-	return func(state continuation.State) continuation.State { return f(session.Release(state, token, ended)) }
+	return func(state decision.State) decision.State { return f(state.Release(token, ended)) }
 }
 
 // released notes that the release of withRelease was stored.
@@ -62,7 +63,7 @@ func (e *callEnv) released() {
 
 // releaseLater leaves the release of a claim, whose continuation has ended, to the
 // decision on the next turn. Whatever releases the claim before records the same.
-func (e *callEnv) releaseLater(ended session.Ended) {
+func (e *callEnv) releaseLater(ended decision.Ended) {
 	if c := e.claim.Load(); c != nil {
 		c.ended.Store(&ended)
 	}
@@ -71,7 +72,7 @@ func (e *callEnv) releaseLater(ended session.Ended) {
 // release releases the claim of a continuation, if it is not released yet.
 func (e *callEnv) release(id continuation.TurnID) {
 	if c := e.claim.Load(); c != nil && (e.session.key != "" || c.ended.Load() != nil) { // otherwise nobody else sees the claim
-		e.releaseAs(id, session.Ended{})
+		e.releaseAs(id, decision.Ended{})
 	}
 }
 
@@ -84,14 +85,14 @@ func (e *callEnv) releaseShared(id continuation.TurnID) {
 }
 
 // releaseAs releases the claim of a continuation that has ended.
-func (e *callEnv) releaseAs(id continuation.TurnID, ended session.Ended) {
+func (e *callEnv) releaseAs(id continuation.TurnID, ended decision.Ended) {
 	if c := e.claim.Load(); c != nil {
 		c.stop()
 		e.releaseClaim(c, id, ended)
 	}
 }
 
-func (e *callEnv) releaseClaim(c *claim, id continuation.TurnID, ended session.Ended) {
+func (e *callEnv) releaseClaim(c *claim, id continuation.TurnID, ended decision.Ended) {
 	var answer storeAnswer
 	c.once.Do(func() {
 		how := ended
@@ -101,15 +102,15 @@ func (e *callEnv) releaseClaim(c *claim, id continuation.TurnID, ended session.E
 		ref, token := weak.Make(c), c.token
 		g := &giveBack{
 			env: e, id: id, given: func() { e.mw.drain.remove(ref) },
-			release: func(s continuation.State) continuation.State { return session.Release(s, token, how) },
+			release: func(s decision.State) decision.State { return s.Release(token, how) },
 		}
 		answer = g.begin()
 	})
-	e.hasAnswered(id, answer) // outside once, because an observer may close the stream, which releases the claim too
+	e.reportAnswer(id, answer) // outside once, because an observer may close the stream, which releases the claim too
 }
 
-// hasAnswered reports how the store has answered.
-func (e *callEnv) hasAnswered(id continuation.TurnID, answer storeAnswer) {
+// reportAnswer reports how the store has answered to a release.
+func (e *callEnv) reportAnswer(id continuation.TurnID, answer storeAnswer) {
 	e.session.reportAnswer(e.cancel.caller, answer)
 	e.faultOnce(id, OpStore, answer.err)
 }
@@ -123,7 +124,7 @@ const maxGiveBacks = 120
 type giveBack struct {
 	env     *callEnv
 	id      continuation.TurnID
-	release func(continuation.State) continuation.State
+	release func(decision.State) decision.State
 	given   func() // called at the end, whether the claim was given back or not
 	tries   int
 }
@@ -150,16 +151,16 @@ func (g *giveBack) try() storeAnswer {
 }
 
 func (g *giveBack) later() {
-	g.env.mw.options.clock.AfterFunc(breakTime, func() { g.env.hasAnswered(g.id, g.try()) })
+	g.env.mw.options.clock.AfterFunc(breakTime, func() { g.env.reportAnswer(g.id, g.try()) })
 }
 
 // updateInUserTurn changes the session's state, unless a newer user turn has
 // begun or the store has failed before.
-func (e *callEnv) updateInUserTurn(id continuation.TurnID, f func(continuation.State) continuation.State) {
+func (e *callEnv) updateInUserTurn(id continuation.TurnID, f func(decision.State) decision.State) {
 	if e.session.failure != nil {
 		return // it was reported
 	}
-	err := e.session.updateDetached(e.cancel.ctx, e.withRelease(func(state continuation.State) continuation.State {
+	err := e.session.updateDetached(e.cancel.ctx, e.withRelease(func(state decision.State) decision.State {
 		if state.UserTurn != e.session.userTurn {
 			return state
 		}

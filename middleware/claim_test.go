@@ -12,6 +12,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/testkit/statetest"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -130,7 +131,7 @@ func TestDrainEndsAWait(t *testing.T) {
 
 func requireReleased(ctx context.Context, t *testing.T, mw *middleware.Middleware) {
 	t.Helper()
-	state, err := mw.State(context.WithoutCancel(ctx))
+	state, err := statetest.State(context.WithoutCancel(ctx), mw)
 	require.NoError(t, err)
 	require.Zero(t, state.Claim)
 }

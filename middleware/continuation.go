@@ -10,11 +10,10 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/description"
 	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/scope"
-	"github.com/carryon-go/carryon/internal/session"
-	"github.com/carryon-go/carryon/internal/todolist"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -38,7 +37,7 @@ func (c *Call) endContinuation(err error) {
 	if asked && err == nil {
 		c.env.record(func(o *Outcome) { o.Worth.addAnswer(called) })
 	}
-	ended := session.Ended{
+	ended := decision.Ended{
 		Answered: err == nil && !paused, Asked: asked, Checked: aboutCheck,
 		Called: called && !c.env.hasShortLoop(), Tokens: c.tokensOf(r, err), Result: c.resultOf(err, called),
 		// One that the caller ends, or that was refused, uses its attempt.
@@ -78,18 +77,18 @@ func (c *Call) endedAs(err error) ContinuationResult {
 
 // resultOf returns the result of a continuation that the next prompt may tell the
 // model.
-func (c *Call) resultOf(err error, called bool) continuation.PromptResult {
+func (c *Call) resultOf(err error, called bool) decision.PromptResult {
 	switch {
 	case err != nil && c.env.cancel.hasEnded():
-		return continuation.ResultNone // the caller ended it
+		return decision.ResultNone // the caller ended it
 	case err != nil:
 		return failureOf(err)
 	case called:
-		return continuation.ResultNone
+		return decision.ResultNone
 	case c.turn.repeats():
-		return continuation.ResultSameAnswer
+		return decision.ResultSameAnswer
 	}
-	return continuation.ResultNoProgress
+	return decision.ResultNoProgress
 }
 
 // tokensOf returns how many tokens a continuation has used. Counts that are not
@@ -115,15 +114,15 @@ func (c *Call) tokensOf(r *turnReader, err error) int {
 func reportsInput(u adapter.Usage) bool { return u.Prompt > 0 || u.Total > max(u.Completion, 0) }
 
 // failureOf returns the result of a continuation that failed.
-func failureOf(err error) continuation.PromptResult {
+func failureOf(err error) decision.PromptResult {
 	switch status := statusOf(err); {
 	case status > 0:
-		return continuation.PromptResult(status)
+		return decision.PromptResult(status)
 	case errors.Is(err, ErrFirstByteTimeout), errors.Is(err, ErrResponseTimeout),
 		errors.Is(err, ErrDeadlineNear), errors.Is(err, context.DeadlineExceeded):
-		return continuation.ResultTimeout
+		return decision.ResultTimeout
 	}
-	return continuation.ResultTransport
+	return decision.ResultTransport
 }
 
 // next waits until a continuation may be sent, and returns it. It returns nil if nothing
@@ -217,7 +216,7 @@ func (c *Call) promptInput(k *adapter.Continuation) prompt.Input {
 		InWords: c.decider.fixed && !c.offersPause() && !c.env.request.ownPause,
 	}
 	if k.Todo != (todo.Todo{}) {
-		list, upcoming := &c.decider.last.List, todolist.Upcoming(c.decider.list.todos, c.decider.list.others)
+		list, upcoming := &c.decider.last.List, decision.Upcoming(c.decider.list.todos, c.decider.list.others)
 		in.List = prompt.List{
 			Todos: list.Todos - list.Others, Open: list.Active - list.Others,
 			Tool: c.env.mw.source.doneTool(list.Origin, c.env.request.toolNames),

@@ -15,6 +15,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/testkit/statetest"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -133,7 +134,7 @@ func TestAnotherTryKeepsTheRules(t *testing.T) {
 				assert.Equal(t, len(turns)-1, gates)
 				assert.Equal(t, tt.reason, outcome.Reason)
 				assert.Equal(t, tt.reason == continuation.ReasonFailed, outcome.Err != nil, "%v", outcome.Err)
-				state, err := s.mw.State(ctx)
+				state, err := statetest.State(ctx, s.mw)
 				require.NoError(t, err)
 				assert.Equal(t, len(turns)-1, state.Continuations)
 				requireReleased(ctx, t, s.mw)

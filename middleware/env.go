@@ -53,7 +53,7 @@ func (e *callEnv) fault(id continuation.TurnID, op Op, err error) {
 // faultOnce is fault for the store and the background tasks, whose failures are
 // reported once, until they work again.
 func (e *callEnv) faultOnce(id continuation.TurnID, op Op, err error) {
-	if err != nil && isNews(err) {
+	if err != nil && isUnreported(err) {
 		e.fault(id, op, err)
 	}
 }
@@ -120,19 +120,6 @@ func (e *callEnv) outcomeCell() *outcomeCell {
 		e.outcome.Store(&outcomeCell{o: e.firstOutcome()})
 	}
 	return e.outcome.Load()
-}
-
-// evaluate decides as [continuation.Evaluate] does, except that it continues no call
-// of the control group. It does not wait for the interval there either.
-func (e *callEnv) evaluate(in continuation.Input) continuation.Evaluation {
-	ev := continuation.Evaluate(in)
-	if e.session.heldOut && (ev.Continue || ev.Reason == continuation.ReasonTooSoon) {
-		ev.Continue, ev.Reason, ev.Wait = false, continuation.ReasonHoldout, 0
-		if in.Check == continuation.CheckDue { // it says in both groups how the work has ended
-			ev.Reason = continuation.ReasonCheckDue
-		}
-	}
-	return ev
 }
 
 // withRequest returns ctx with what a todo source may read of the request: the

@@ -13,6 +13,8 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
+	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -66,11 +68,11 @@ func (c *Call) explain(r *adapter.Request) {
 	e.request(c.env.session.name(), r)
 	stopped := c.turn // as it would be if the model stopped now
 	stopped.reader.finish = "stop"
-	stopped.reader.textEndKnown, stopped.reader.textEnd = true, continuation.EndUnclear
+	stopped.reader.textEndKnown, stopped.reader.textEnd = true, handback.Unclear
 	d := decider{env: &c.env, turn: &stopped, list: &noList, check: c.decider.check}
-	ev := d.preview()
-	e.list(&ev, d.list)
-	e.decision(&ev)
+	v := d.preview()
+	e.list(&v, d.list)
+	e.decision(&v)
 	x.write(e.String())
 }
 
@@ -118,17 +120,17 @@ func (e *explanation) request(session string, r *adapter.Request) {
 }
 
 // list writes the todo list.
-func (e *explanation) list(ev *continuation.Evaluation, read *readList) {
+func (e *explanation) list(v *decision.Verdict, read *readList) {
 	if read.err != nil {
 		e.line("list", "%s", (&continuation.List{Err: read.err}).String())
 		return
 	}
-	found := continuation.ListOf(read.todos)
+	found := decision.Count(read.todos)
 	e.line("list", "%s (from %s)", found, read.origin)
 	for i := range read.todos {
 		t := &read.todos[i]
 		mark := " "
-		if ev.Todo == *t {
+		if v.Todo == *t {
 			mark = ">"
 		}
 		status, known := todo.ParseStatus(string(t.Status))
@@ -140,20 +142,20 @@ func (e *explanation) list(ev *continuation.Evaluation, read *readList) {
 }
 
 // decision writes what carryon would decide if the model stopped now.
-func (e *explanation) decision(ev *continuation.Evaluation) {
+func (e *explanation) decision(v *decision.Verdict) {
 	const now = "if the model stops now: "
-	wait := ev.Wait.Round(10 * time.Millisecond)
+	wait := v.Wait.Round(10 * time.Millisecond)
 	switch {
-	case ev.Continue && ev.Asks:
+	case v.Continue && v.Asks:
 		e.line("decision", now+"ask whether anything is still open")
-	case ev.Continue:
-		e.line("decision", now+"carry on with %q, attempt %d", ev.Todo.Content, ev.Attempt)
-	case ev.Reason == continuation.ReasonTooSoon && ev.Asks:
+	case v.Continue:
+		e.line("decision", now+"carry on with %q, attempt %d", v.Todo.Content, v.Attempt)
+	case v.Reason == continuation.ReasonTooSoon && v.Asks:
 		e.line("decision", now+"ask whether anything is still open, after %v", wait)
-	case ev.Reason == continuation.ReasonTooSoon:
-		e.line("decision", now+"carry on with %q after %v", ev.Todo.Content, wait)
+	case v.Reason == continuation.ReasonTooSoon:
+		e.line("decision", now+"carry on with %q after %v", v.Todo.Content, wait)
 	default:
-		o := Outcome{Reason: ev.Reason, List: ev.List, Limit: ev.Limit, Rule: ev.LimitRule, Awaited: ev.Awaited}
+		o := Outcome{Reason: v.Reason, List: v.List, Limit: v.Limit, Rule: v.LimitRule, Awaited: v.Awaited}
 		e.line("decision", now+"do nothing: %s", o.Explanation())
 	}
 }

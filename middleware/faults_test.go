@@ -17,7 +17,9 @@ import (
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/recordtable"
+	"github.com/carryon-go/carryon/internal/testkit/statetest"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
@@ -165,7 +167,7 @@ func hangAfter(t *testing.T, healthy int, play func(*testing.T, *middleware.Call
 
 	engine.hangAfter(1000)
 	<-time.After(time.Minute)
-	state, err := mw.State(ctx)
+	state, err := statetest.State(ctx, mw)
 	require.NoError(t, err)
 	assert.Zero(t, state.Claim, "the claim is released")
 	assert.Contains(t, play(t, begin(ctx, mw, describe(fixTheBuild))), "One:\n\nTwo:")
@@ -382,7 +384,7 @@ func (s *lossyStore) Update(ctx context.Context, key string, f records.UpdateFun
 
 // stateAfterLoss returns the state of the session after two calls, in the first of which an update failed, and how many
 // updates there were.
-func stateAfterLoss(t *testing.T, lost int, stores bool) (s continuation.State, updates int) {
+func stateAfterLoss(t *testing.T, lost int, stores bool) (s decision.State, updates int) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { // at the same times for all
 		store := &lossyStore{MemoryEngine: records.NewMemoryEngine(), lost: lost, stores: stores}
@@ -394,7 +396,7 @@ func stateAfterLoss(t *testing.T, lost int, stores bool) (s continuation.State, 
 		require.NoError(t, err)
 		assert.Contains(t, answer.Text, "One:")
 		updates = store.updates
-		s, err = set.mw.State(ctx)
+		s, err = statetest.State(ctx, set.mw)
 		require.NoError(t, err)
 	})
 	return s, updates
@@ -412,7 +414,7 @@ func TestClaimThatWasStoredAllTheSameIsGivenUp(t *testing.T) {
 		if lost == 1 || lost == updates { // the user turn, and the release of the last claim: what was stored counts
 			continue
 		}
-		want.Watermarks, want.Unjudged = got.Watermarks, got.Unjudged
+		want.Watermarks, want.Unassessed = got.Watermarks, got.Unassessed
 		assert.Equal(t, want, got, "update %d lost", lost)
 	}
 }
@@ -426,9 +428,9 @@ func TestQuestionWhoseClaimWasLostIsAskedLater(t *testing.T) {
 	request.History = slices.Values([]adapter.Entry{{Call: todo.Call{ID: "c1", Name: "edit_file", Answered: true}}})
 	ctx := inSession(t, "s")
 	assert.Equal(t, 1, hinted(ctx, t, mw, request, says("One:"), says("Two:")))
-	state, err := mw.State(ctx)
+	state, err := statetest.State(ctx, mw)
 	require.NoError(t, err)
-	assert.Equal(t, continuation.State{UserTurn: 1, Message: state.Message, Previous: state.Previous, Users: 1}, state)
+	assert.Equal(t, decision.State{UserTurn: 1, Message: state.Message, Previous: state.Previous, Users: 1}, state)
 }
 
 // panicking is a source that panics at its end.
@@ -484,7 +486,7 @@ func TestTurnThatEndsInAPanicIsAccountedFor(t *testing.T) {
 			assert.Len(t, outcome.Usage, outcome.Turns)
 			assert.Len(t, s.events.Turns(), outcome.Turns)
 			assert.Len(t, s.events.Ended(), len(s.events.Started()))
-			state, err := s.mw.State(ctx)
+			state, err := statetest.State(ctx, s.mw)
 			require.NoError(t, err)
 			assert.Zero(t, state.Claim)
 			assert.Equal(t, name == "a stream, in a continuation", state.Attempts == 1, "an attempt of which something was shown")
@@ -546,12 +548,12 @@ func TestSourceThatFailsIsNoProgress(t *testing.T) {
 		return buildTodos.Todos(ctx)
 	})
 	mw := middleware.New(source, unhurried)
-	ask := func(turns ...sdkAnswer) continuation.State {
+	ask := func(turns ...sdkAnswer) decision.State {
 		agent := &client{&sdkClient{turns: turns}, mw}
 		ctx := continuation.WithUserTurn(inSession(t, "s"), "one")
 		_, err := agent.Complete(ctx, fixTheBuild)
 		require.NoError(t, err)
-		state, err := mw.State(ctx)
+		state, err := statetest.State(ctx, mw)
 		require.NoError(t, err)
 		return state
 	}

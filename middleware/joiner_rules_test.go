@@ -14,7 +14,9 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/session"
+	"github.com/carryon-go/carryon/internal/testkit/statetest"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
@@ -377,7 +379,7 @@ func TestWaitThatTheCallerEndsIsNoFailure(t *testing.T) {
 			s := newSetup([]sdkAnswer{says("One:"), says("Two:")}, middleware.WithClock(carryontest.NewClock()),
 				middleware.WithLimits(continuation.Limits{MinInterval: time.Hour}),
 				middleware.WithObserver(middleware.Observer{Decision: func(_ context.Context, d middleware.Decision) {
-					if d.Evaluation.Reason == continuation.ReasonTooSoon {
+					if d.Reason == continuation.ReasonTooSoon {
 						cancel()
 					}
 				}}))
@@ -441,10 +443,10 @@ func TestDryRunDecidesAndLeavesTheSessionAlone(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, continuation.ReasonSatisfied, outcome.Reason)
 	require.Len(t, s.events.Decisions(), 1)
-	assert.True(t, s.events.Decisions()[0].Evaluation.Continue)
-	state, err := s.mw.State(ctx)
+	assert.True(t, s.events.Decisions()[0].Continue)
+	state, err := statetest.State(ctx, s.mw)
 	require.NoError(t, err)
-	assert.Equal(t, continuation.State{}, state)
+	assert.Equal(t, decision.State{}, state)
 }
 
 // A dry run decides as a real run would, and so notices that the user has written
@@ -456,7 +458,7 @@ func TestDryRunSeesThatTheUserHasWritten(t *testing.T) {
 	_, outcome, err := live.answer(continuation.WithUserTurn(inSession(t, "s"), "one"))
 	require.NoError(t, err)
 	require.Equal(t, continuation.ReasonPaused, outcome.Reason)
-	before, err := live.mw.State(inSession(t, "s"))
+	before, err := statetest.State(inSession(t, "s"), live.mw)
 	require.NoError(t, err)
 	require.True(t, before.Paused.IsSet())
 	for turn, reason := range map[string]continuation.Reason{"one": continuation.ReasonPaused, "two": continuation.ReasonSatisfied} {
@@ -464,17 +466,17 @@ func TestDryRunSeesThatTheUserHasWritten(t *testing.T) {
 		_, outcome, err := dry.answer(continuation.WithUserTurn(inSession(t, "s"), turn))
 		require.NoError(t, err)
 		assert.Equal(t, reason, outcome.Reason)
-		after, err := live.mw.State(inSession(t, "s"))
+		after, err := statetest.State(inSession(t, "s"), live.mw)
 		require.NoError(t, err)
 		assert.Equal(t, before, after)
 	}
 	_ = live.mw.Resume(inSession(t, "s"))
-	resumed, err := live.mw.State(inSession(t, "s"))
+	resumed, err := statetest.State(inSession(t, "s"), live.mw)
 	require.NoError(t, err)
 	done := middleware.New(todo.Static(), middleware.WithRecords(store), middleware.WithDryRun())
 	_, err = (&client{&sdkClient{turns: []sdkAnswer{says("One:")}}, done}).Complete(continuation.WithUserTurn(inSession(t, "s"), "one"), fixTheBuild)
 	require.NoError(t, err)
-	after, err := live.mw.State(inSession(t, "s"))
+	after, err := statetest.State(inSession(t, "s"), live.mw)
 	require.NoError(t, err)
 	assert.Equal(t, resumed, after, "nor does it store that the list is done")
 }
@@ -486,7 +488,7 @@ type keyed struct {
 	keys []string
 }
 
-func (s *keyed) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+func (s *keyed) Update(ctx context.Context, key string, f func(decision.State) decision.State) error {
 	s.keys = append(s.keys, key)
 	return s.MemoryStore.Update(ctx, key, f)
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/lru"
-	"github.com/carryon-go/carryon/internal/session"
 )
 
 // launches remembers since when sessions have awaited what their agents have begun in the
@@ -29,7 +29,7 @@ const (
 
 // since returns when the session has awaited the launch for the first time.
 func (l *launches) since(key, launch string, now time.Time, maxAge time.Duration) time.Time {
-	var both session.LoopKey // names may be long
+	var both decision.LoopKey // names may be long
 	both.Add(key)
 	both.Add(launch)
 	l.mu.Lock()
@@ -49,7 +49,7 @@ func (l *launches) since(key, launch string, now time.Time, maxAge time.Duration
 
 // awaited returns the work in the background that the call awaits, of the launches that
 // have not reported: what never reports must not stop a session for ever.
-func (e *callEnv) awaited(names []string) (work continuation.Background) {
+func (e *callEnv) awaited(names []string) (work decision.Background) {
 	now, maxAge := e.mw.options.clock.Now(), e.session.rules.Limits.MaxTaskAge
 	for _, name := range names {
 		first := now

@@ -87,8 +87,7 @@ type warnings struct {
 }
 
 // warn logs a fault in the set-up that a decision has brought to light, once.
-func (l *eventLog) warn(ctx context.Context, id continuation.TurnID, ev *continuation.Evaluation) {
-	list := &ev.List
+func (l *eventLog) warn(ctx context.Context, id continuation.TurnID, list *continuation.List) {
 	if list.Err == nil && list.UnknownStatus == "" || !l.listens(ctx, slog.LevelWarn) {
 		return
 	}
@@ -120,24 +119,24 @@ func (l *eventLog) turnEnded(ctx context.Context, e TurnEnded) {
 }
 
 func (l *eventLog) decided(ctx context.Context, e Decision) {
-	l.warn(ctx, e.TurnID, &e.Evaluation)
-	if ev := &e.Evaluation; handsBack(ev.Reason) {
-		l.write(ctx, slog.LevelInfo, "carryon: not continued", e.TurnID, slog.String("reason", ev.Reason.String()),
-			slog.String("code", ev.Reason.Code()), slog.Int("active", ev.List.Active), slog.Int("others", ev.List.Others), slog.Int("awaited", ev.Awaited))
+	l.warn(ctx, e.TurnID, &e.List)
+	if handsBack(e.Reason) {
+		l.write(ctx, slog.LevelInfo, "carryon: not continued", e.TurnID, slog.String("reason", e.Reason.String()),
+			slog.String("code", e.Reason.Code()), slog.Int("active", e.List.Active), slog.Int("others", e.List.Others), slog.Int("awaited", e.Awaited))
 	}
 	if l.listens(ctx, slog.LevelDebug) {
 		l.write(ctx, slog.LevelDebug, "carryon: decision", e.TurnID,
-			slog.Bool("should_continue", e.Evaluation.Continue),
+			slog.Bool("should_continue", e.Continue),
 			slog.Bool("holdout", e.Holdout),
-			slog.String("reason", e.Evaluation.Reason.String()),
-			slog.String("code", e.Evaluation.Reason.Code()),
-			slog.String("todo_id", e.Evaluation.Todo.ID),
-			slog.Int("todos", e.Evaluation.List.Todos),
-			slog.Int("active", e.Evaluation.List.Active),
-			slog.String("list_from", listFrom(&e.Evaluation.List)),
-			ownErrorAttr(cmp.Or(e.Err, e.Evaluation.List.Err)),
-			slog.String("conditions", e.Evaluation.Conditions.String()),
-			l.contentAttr("todo", e.Evaluation.Todo.Content))
+			slog.String("reason", e.Reason.String()),
+			slog.String("code", e.Reason.Code()),
+			slog.String("todo_id", e.Todo.ID),
+			slog.Int("todos", e.List.Todos),
+			slog.Int("active", e.List.Active),
+			slog.String("list_from", listFrom(&e.List)),
+			ownErrorAttr(cmp.Or(e.Err, e.List.Err)),
+			slog.String("conditions", e.Conditions),
+			l.contentAttr("todo", e.Todo.Content))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/guard"
 	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/scope"
@@ -63,7 +64,11 @@ func (mw *Middleware) Settings() *Settings {
 // State returns what carryon remembers about the session of ctx. The error is
 // [ErrNoSession] if ctx has no session, or the store's error.
 func (mw *Middleware) State(ctx context.Context) (continuation.State, error) {
-	return mw.updateSession(ctx, func(s continuation.State) continuation.State { return s })
+	s, err := mw.updateSession(ctx, func(s decision.State) decision.State { return s })
+	return continuation.State{
+		UserTurn: s.UserTurn, Paused: s.Paused, Active: s.Claim.Active(mw.options.clock.Now()),
+		Attempts: s.Attempts, Continuations: s.Continuations, Tokens: s.Tokens, LastPrompt: s.LastPrompt,
+	}, err
 }
 
 // Pause pauses the session of ctx: carryon does not continue it until the next user
@@ -72,25 +77,25 @@ func (mw *Middleware) State(ctx context.Context) (continuation.State, error) {
 func (mw *Middleware) Pause(ctx context.Context, reason string) error {
 	now := mw.options.clock.Now()
 	shown := pause.Shown(reason)
-	_, err := mw.updateSession(ctx, func(s continuation.State) continuation.State {
-		return session.Pause(s, shown, now, 0)
+	_, err := mw.updateSession(ctx, func(s decision.State) decision.State {
+		return s.Pause(shown, now, 0)
 	})
 	return err
 }
 
 // Resume ends a pause of the session of ctx. It returns the same errors as State.
 func (mw *Middleware) Resume(ctx context.Context) error {
-	_, err := mw.updateSession(ctx, session.Resume)
+	_, err := mw.updateSession(ctx, decision.State.Resume)
 	return err
 }
 
 func (mw *Middleware) updateSession(
-	ctx context.Context, f func(continuation.State) continuation.State,
-) (continuation.State, error) {
+	ctx context.Context, f func(decision.State) decision.State,
+) (decision.State, error) {
 	mustHave(ctx)
 	session := mw.session(ctx)
 	if session == "" {
-		return continuation.State{}, ErrNoSession
+		return decision.State{}, ErrNoSession
 	}
 	return mw.sessions.update(ctx, session, f)
 }
@@ -150,16 +155,20 @@ func (mw *Middleware) Pass(ctx context.Context, reason continuation.Reason) {
 // call runs inside another layer, that layer reports it.
 func (mw *Middleware) leaveAlone(ctx context.Context, r *adapter.Request, reason continuation.Reason) Outcome {
 	id := continuation.TurnID{Session: mw.session(ctx), Turn: 1}
-	ev := continuation.Evaluate(continuation.Input{Settings: mw.options.settings.local(id.Session), Scope: reason})
-	outcome := mw.outcomeOf(id.Session, ev.Reason)
+	v := decision.Judge(decision.Input{Settings: mw.options.settings.local(id.Session), Scope: reason})
+	outcome := mw.outcomeOf(id.Session, v.Reason)
 	if reason == continuation.ReasonNested {
 		return outcome
 	}
-	if ev.Reason == continuation.ReasonSuppressed {
+	if v.Reason == continuation.ReasonSuppressed {
 		r = nil // which adapters need not have read
 	}
-	mw.explainLeftAlone(ctx, r, ev.Reason)
-	mw.options.reporter.decided(ctx, Decision{TurnID: id, Evaluation: ev, DryRun: outcome.DryRun, Holdout: outcome.Holdout})
+	mw.explainLeftAlone(ctx, r, v.Reason)
+	if len(mw.options.reporter.observers) > 0 {
+		event := newDecision(id, &v)
+		event.DryRun, event.Holdout = outcome.DryRun, outcome.Holdout
+		mw.options.reporter.decided(ctx, event)
+	}
 	mw.options.reporter.callEnded(ctx, CallEnded{TurnID: id, Outcome: outcome})
 	if outcomes := capture(ctx); outcomes != nil {
 		outcomes.add(outcome)

@@ -18,6 +18,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/testkit/statetest"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/records"
@@ -43,10 +44,10 @@ func TestPauseKeepsTheSessionFromBeingContinuedUntilResume(t *testing.T) {
 	require.NoError(t, err)
 
 	require.NoError(t, s.mw.Pause(ctx, "Wait\nfor \x1b[31mme"))
-	state, err := s.mw.State(ctx)
+	state, err := statetest.State(ctx, s.mw)
 	require.NoError(t, err)
 	assert.Equal(t, continuation.Pause{Reason: "Wait for me", Since: clock.Now()}, state.Paused)
-	state, err = s.mw.State(other)
+	state, err = statetest.State(other, s.mw)
 	require.NoError(t, err)
 	assert.False(t, state.Paused.IsSet(), "nothing of one session shows in another")
 
@@ -196,7 +197,7 @@ func TestStoreSharedByTwoMiddlewares(t *testing.T) {
 	assert.Equal(t, continuation.ReasonMaxAttempts, outcome.Reason, "the budget is the session's")
 
 	require.NoError(t, first.mw.Pause(ctx, "enough"))
-	state, err := second.mw.State(ctx)
+	state, err := statetest.State(ctx, second.mw)
 	require.NoError(t, err)
 	assert.Equal(t, "enough", state.Paused.Reason)
 }
@@ -300,12 +301,12 @@ func TestOneSessionManyCallsAtOnce(t *testing.T) {
 			continuation.ReasonToolCalls, continuation.ReasonActive, continuation.ReasonWithoutProgress,
 		}, outcome.Reason)
 	}
-	state, err := s.mw.State(ctx)
+	state, err := statetest.State(ctx, s.mw)
 	require.NoError(t, err)
 	assert.Equal(t, continued, state.Continuations)
 	assert.LessOrEqual(t, continued, continuation.DefaultLimits().MaxWithoutProgress)
 	assert.Positive(t, continued)
-	assert.Zero(t, state.Claim.Token)
+	assert.Zero(t, state.Claim)
 }
 
 func TestManySessionsAtOnceAreKeptApart(t *testing.T) {
@@ -324,7 +325,7 @@ func TestManySessionsAtOnceAreKeptApart(t *testing.T) {
 			require.NoError(t, got.err)
 			assert.Equal(t, "One:\n\nTask paused: "+reason, got.answer.Text)
 			assert.Equal(t, session, outcomes.Last().Session)
-			state, err := s.mw.State(ctx)
+			state, err := statetest.State(ctx, s.mw)
 			require.NoError(t, err)
 			assert.Equal(t, reason, state.Paused.Reason)
 		})
@@ -446,9 +447,9 @@ func TestHeldOutSessionIsDecidedAndNotContinued(t *testing.T) {
 	require.Len(t, s.events.Decisions(), 2)
 	for _, decision := range s.events.Decisions() {
 		assert.True(t, decision.Holdout)
-		assert.False(t, decision.Evaluation.Continue)
-		assert.Equal(t, "Fix the build", decision.Evaluation.Todo.Content, "what would have been done")
-		assert.Equal(t, 1, decision.Evaluation.Attempt)
+		assert.False(t, decision.Continue)
+		assert.Equal(t, "Fix the build", decision.Todo.Content, "what would have been done")
+		assert.Equal(t, 1, decision.Attempt)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/clock"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/guard"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
@@ -63,10 +64,29 @@ type TurnEnded struct {
 // Decision reports a decision on whether to continue.
 type Decision struct {
 	continuation.TurnID
-	Evaluation continuation.Evaluation
-	DryRun     bool  // whether carryon only reports the decision; see [WithDryRun]
-	Holdout    bool  // whether the session belongs to the control group of [WithHoldout]
-	Err        error // the gate's veto, or the error of the store or of the background tasks
+	Continue bool                // whether a continuation follows; true only if Reason.Continues() is true
+	Reason   continuation.Reason // the first reason that applies
+	Todo     todo.Todo           // the todo to go on with, or the zero Todo
+	Asks     bool                // whether a continuation would ask if anything is open; see [WithClosingQuestion]
+	Attempt  int                 // the attempt that the continuation has or would have; see [continuation.TurnID]
+	Wait     time.Duration       // with [continuation.ReasonTooSoon], how long carryon waits
+	// Conditions are the conditions that were checked, in their order, as in "enabled
+	// in_scope !no_tool_calls". An exclamation mark precedes the one that is not met.
+	Conditions string
+	List       continuation.List // counts of the todo list, or why there is none
+	Limit      int               // the limit that was reached, if Reason.Exhausted() is true
+	Awaited    int               // with [continuation.ReasonBackground], the number of unfinished tasks, 0 if it is not known
+	DryRun     bool              // whether carryon only reports the decision; see [WithDryRun]
+	Holdout    bool              // whether the session belongs to the control group of [WithHoldout]
+	Err        error             // the gate's veto, or the error of the store or of the background tasks
+}
+
+// newDecision returns the event for a verdict on the turn id.
+func newDecision(id continuation.TurnID, v *decision.Verdict) Decision {
+	return Decision{
+		TurnID: id, Continue: v.Continue, Reason: v.Reason, Todo: v.Todo, Asks: v.Asks, Attempt: v.Attempt, Wait: v.Wait,
+		Conditions: v.Conditions.String(), List: v.List, Limit: v.Limit, Awaited: v.Awaited,
+	}
 }
 
 // ContinuationStarted reports that a continuation is about to be sent.

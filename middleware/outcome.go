@@ -14,6 +14,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/jsonerror"
 	"github.com/carryon-go/carryon/pause"
@@ -142,18 +143,18 @@ func problemOf(err error) string {
 
 // decided records a decision on a turn, with its cause if that is not part of the
 // evaluation.
-func (o *Outcome) decided(ev *continuation.Evaluation, finish string, cause error) {
-	o.Reason, o.Limit, o.Rule, o.Finish, o.Awaited = ev.Reason, ev.Limit, ev.LimitRule, "", ev.Awaited
-	switch ev.Reason { //nolint:exhaustive // the others have nothing of their own
+func (o *Outcome) decided(v *decision.Verdict, finish string, cause error) {
+	o.Reason, o.Limit, o.Rule, o.Finish, o.Awaited = v.Reason, v.Limit, v.LimitRule, "", v.Awaited
+	switch v.Reason { //nolint:exhaustive // the others have nothing of their own
 	case continuation.ReasonNotEnded:
 		o.Finish = finish
 	case continuation.ReasonSourceFailed, continuation.ReasonSourceLate:
-		o.Err = ev.List.Err
+		o.Err = v.List.Err
 	case continuation.ReasonGate, continuation.ReasonStore, continuation.ReasonStoreSkipped, continuation.ReasonCheckUnknown:
 		o.Err = cause
 	}
-	if ev.List != (continuation.List{}) {
-		o.List = ev.List
+	if v.List != (continuation.List{}) {
+		o.List = v.List
 	}
 }
 
@@ -307,6 +308,23 @@ func (w *Worth) addAnswer(called bool) {
 	w.Questions++
 	if called {
 		w.Reopened++
+	}
+}
+
+// addEffect counts what became of a continuation.
+func (w *Worth) addEffect(e decision.Effect) {
+	switch e.Kind {
+	case decision.Progress:
+		w.Resumed++
+		w.Finished += int(e.Finished)
+	case decision.Repeated:
+		w.Repeated++
+	case decision.NoProgress:
+		w.NoProgress++
+	case decision.NoEffect:
+	}
+	if e.Mended {
+		w.ChecksMended++
 	}
 }
 

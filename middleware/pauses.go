@@ -8,9 +8,8 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/guard"
-	"github.com/carryon-go/carryon/internal/session"
-	"github.com/carryon-go/carryon/internal/todolist"
 	"github.com/carryon-go/carryon/pause"
 )
 
@@ -103,10 +102,10 @@ func (p *pauses) pause(reason string) {
 	}
 	var digest uint64
 	if p.decider.list.err == nil {
-		digest = todolist.Digest(p.decider.list.todos)
+		digest = decision.Digest(p.decider.list.todos)
 	}
-	p.decider.env.updateInUserTurn(p.decider.turn.TurnID, func(s continuation.State) continuation.State {
-		return session.Pause(s, result.Reason, now, digest)
+	p.decider.env.updateInUserTurn(p.decider.turn.TurnID, func(s decision.State) decision.State {
+		return s.Pause(result.Reason, now, digest)
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/testkit/statetest"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -75,7 +76,7 @@ func TestTokenBudgetCountsTheConversationWhereNoUsageIsReported(t *testing.T) {
 					return two, tt.err
 				})
 			require.NoError(t, err)
-			state, err := s.mw.State(ctx)
+			state, err := statetest.State(ctx, s.mw)
 			require.NoError(t, err)
 			assert.GreaterOrEqual(t, state.Tokens, tt.least)
 			assert.LessOrEqual(t, state.Tokens, tt.most)

@@ -214,5 +214,5 @@ func (r *reminders) settleDelivery(t *turn, d *delivery.Delivery, outcome delive
 		r.env.faultOnce(id, OpTasks, settle(ctx))
 		return
 	}
-	r.env.session.unlessLate(func() { r.env.faultOnce(id, OpTasks, r.env.askSharedTasks(ctx, settle)) })
+	r.env.session.runSoon(func() { r.env.faultOnce(id, OpTasks, r.env.askSharedTasks(ctx, settle)) })
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/todolist"
+	"github.com/carryon-go/carryon/internal/decision"
+	"github.com/carryon-go/carryon/internal/testkit/statetest"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
@@ -332,9 +333,9 @@ func TestSessionRemembersThatTheModelRepeatedItsAnswer(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, continuation.ReasonMaxAttempts, outcome.Reason)
 
-	state, err := s.mw.State(ctx)
+	state, err := statetest.State(ctx, s.mw)
 	require.NoError(t, err)
-	assert.Equal(t, continuation.ResultSameAnswer, state.LastResult)
+	assert.Equal(t, decision.ResultSameAnswer, state.LastResult)
 }
 
 func TestSessionsAgeByTheMiddlewaresClock(t *testing.T) {
@@ -344,9 +345,9 @@ func TestSessionsAgeByTheMiddlewaresClock(t *testing.T) {
 	ctx := inSession(t, "conversation-42")
 	require.NoError(t, mw.Pause(ctx, blocked))
 	clock.Advance(365 * 24 * time.Hour)
-	state, err := mw.State(ctx)
+	state, err := statetest.State(ctx, mw)
 	require.NoError(t, err)
-	assert.Equal(t, continuation.State{}, state)
+	assert.Equal(t, decision.State{}, state)
 }
 
 func TestFirstModeThatThereIsNotIsRefused(t *testing.T) {
@@ -364,9 +365,9 @@ func TestListThatIsDoneIsRemembered(t *testing.T) {
 	_, err := agent.Complete(ctx, fixTheBuild)
 	require.NoError(t, err)
 
-	state, err := mw.State(ctx)
+	state, err := statetest.State(ctx, mw)
 	require.NoError(t, err)
-	assert.NotEqual(t, continuation.Watermarks{}, state.Watermarks, "an item that is added and done again is no progress")
+	assert.NotEqual(t, decision.Watermarks{}, state.Watermarks, "an item that is added and done again is no progress")
 }
 
 func TestFailureOfAnObserverSaysWhereItWas(t *testing.T) {
@@ -538,7 +539,7 @@ func TestTokensAreCountedWithoutATotal(t *testing.T) {
 	ctx := inSession(t, "conversation-42")
 	_, _, err := s.answer(ctx)
 	require.NoError(t, err)
-	state, err := s.mw.State(ctx)
+	state, err := statetest.State(ctx, s.mw)
 	require.NoError(t, err)
 	assert.Equal(t, 28, state.Tokens, "the tokens of the continuation")
 }
@@ -590,7 +591,7 @@ func TestListThatACancelledCallHasNotReadIsStaleOnceItIsSeen(t *testing.T) {
 			return sdkAnswer{}, ctx.Err()
 		})
 	require.ErrorIs(t, err, context.Canceled)
-	state, err := s.mw.State(inSession(t, "s"))
+	state, err := statetest.State(inSession(t, "s"), s.mw)
 	require.NoError(t, err)
 	assert.True(t, state.Cancelled)
 	assert.Zero(t, state.Stale)
@@ -599,7 +600,7 @@ func TestListThatACancelledCallHasNotReadIsStaleOnceItIsSeen(t *testing.T) {
 	_, outcome, err := s.answer(inSession(t, "s"))
 	require.NoError(t, err)
 	assert.Equal(t, 1, outcome.Attempts, "a stale list gets one attempt")
-	state, err = s.mw.State(inSession(t, "s"))
+	state, err = statetest.State(inSession(t, "s"), s.mw)
 	require.NoError(t, err)
 	assert.False(t, state.Cancelled)
 	assert.NotZero(t, state.Stale)
@@ -670,7 +671,7 @@ func TestPauseOfAnOlderUserTurnDoesNotPauseTheNewerOne(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotNil(t, call.Outcome().Paused)
 
-	state, err := s.mw.State(ctx)
+	state, err := statetest.State(ctx, s.mw)
 	require.NoError(t, err)
 	assert.False(t, state.Paused.IsSet())
 }
@@ -709,7 +710,7 @@ func TestHalfACallCountsAsAnAttempt(t *testing.T) {
 	got := drain(t, continued(ctx, s, &list{chunks: []sdkChunk{fragment(edit("c1"))}, err: errOverloaded}))
 	require.ErrorIs(t, got.err, errOverloaded)
 
-	state, err := s.mw.State(ctx)
+	state, err := statetest.State(ctx, s.mw)
 	require.NoError(t, err)
 	assert.Equal(t, 1, state.Attempts, "only a whole call is progress")
 }
@@ -942,7 +943,7 @@ func TestMessageOfATextAgentThatGrowsIsTheSameUserTurn(t *testing.T) {
 		{"Question: When?", false},
 	} {
 		begin(ctx, mw, adapter.Request{Users: 1, TextAgent: true, User: step.text})
-		state, err := mw.State(ctx)
+		state, err := statetest.State(ctx, mw)
 		require.NoError(t, err)
 		assert.Equal(t, step.paused, state.Paused.IsSet(), step.text)
 		require.NoError(t, mw.Pause(ctx, blocked))
@@ -980,9 +981,9 @@ func TestListOfAnOwnTurnThatPausedIsStale(t *testing.T) {
 	require.NoError(t, err)
 	todos, err := buildTodos.Todos(ctx)
 	require.NoError(t, err)
-	state, err := s.mw.State(ctx)
+	state, err := statetest.State(ctx, s.mw)
 	require.NoError(t, err)
-	assert.Equal(t, todolist.Digest(todos), state.Stale)
+	assert.Equal(t, decision.Digest(todos), state.Stale)
 }
 
 // remoteStore is a store that does nothing for a ctx that has ended.
@@ -1011,11 +1012,11 @@ func TestCallThatIsCancelledLeavesItsSessionFree(t *testing.T) {
 		})
 	require.ErrorIs(t, err, context.Canceled)
 
-	state, err := s.mw.State(session)
+	state, err := statetest.State(session, s.mw)
 	require.NoError(t, err)
 	assert.Zero(t, state.Claim)
 	assert.Equal(t, 1, state.Attempts, "the caller has ended it")
-	assert.Equal(t, continuation.ResultNone, state.LastResult, "the model did nothing wrong")
+	assert.Equal(t, decision.ResultNone, state.LastResult, "the model did nothing wrong")
 }
 
 func TestApprovalModeIsThatOfTheMiddleware(t *testing.T) {
@@ -1063,11 +1064,11 @@ func TestSessionIsFreeOnceCloseReturns(t *testing.T) {
 	s := newSetup(nil)
 	ctx := inSession(t, "conversation-42")
 	var stream *middleware.Stream[sdkChunk]
-	var before, after continuation.State
+	var before, after decision.State
 	stream = continued(ctx, s, &closer{close: func() {
-		before, _ = s.mw.State(ctx)
+		before, _ = statetest.State(ctx, s.mw)
 		_ = stream.Close()
-		after, _ = s.mw.State(ctx)
+		after, _ = statetest.State(ctx, s.mw)
 	}})
 	got := drain(t, stream)
 	require.ErrorIs(t, got.err, middleware.ErrClosed)
@@ -1134,7 +1135,7 @@ func TestPanicOfASourceLeavesNothingBehind(t *testing.T) {
 
 	assert.Equal(t, 1, source.closed, "even if the caller does not call Close")
 	assert.True(t, stream.Outcome().Ended)
-	state, err := s.mw.State(ctx)
+	state, err := statetest.State(ctx, s.mw)
 	require.NoError(t, err)
 	assert.Zero(t, state.Claim)
 	_, err = stream.Recv()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/guard"
 	"github.com/carryon-go/carryon/internal/lru"
 	"github.com/carryon-go/carryon/internal/scope"
@@ -31,13 +32,13 @@ type sessionStore struct {
 
 // update runs f on the state under key and returns its result.
 func (s *sessionStore) update(
-	ctx context.Context, key string, f func(continuation.State) continuation.State,
-) (continuation.State, error) {
+	ctx context.Context, key string, f func(decision.State) decision.State,
+) (decision.State, error) {
 	var result struct { // of the last run of f, which the store may run more than once
-		state continuation.State
+		state decision.State
 		ran   bool
 	}
-	err := s.run(ctx, key, func(state continuation.State) continuation.State {
+	err := s.run(ctx, key, func(state decision.State) decision.State {
 		result.state, result.ran = f(state), true
 		return result.state
 	}, &result.ran)
@@ -46,7 +47,7 @@ func (s *sessionStore) update(
 
 // run runs f on the state under key. f sets ran.
 func (s *sessionStore) run(
-	ctx context.Context, key string, f func(continuation.State) continuation.State, ran *bool,
+	ctx context.Context, key string, f func(decision.State) decision.State, ran *bool,
 ) error {
 	err := guard.Run(func() error { return s.store.Update(ctx, key, f) })
 	if err == nil && !*ran {
@@ -78,20 +79,20 @@ const loopPrefix = "\x00loop/"
 type sessionHandle struct {
 	store       *sessionStore
 	rules       *callRules
-	key         string                 // of the state in the store; "" if the call itself holds the state
-	local       *continuation.State    // the state, if the call holds it and has changed it
-	pretended   *arrival               // the arrival that a dry run does not store
-	userTurn    int                    // the number of the call's user turn
-	failure     error                  // of the store; nil if it has not failed
-	registered  bool                   // the store has registered the user turn
-	newUserTurn bool                   // it was a new one
-	overrides   continuation.Overrides // of the state when last seen
-	barred      bool                   // that state rules a continuation out, whatever the list
-	touched     bool                   // in that state, the model has written the list in this user turn
-	main        bool                   // the program's check is asked about the call
-	worked      bool                   // in that state, the model has called tools in this user turn
-	denied      bool                   // in that state, a pause that only asked for leave was rejected
-	heldOut     bool                   // it belongs to the control group of [WithHoldout]
+	key         string             // of the state in the store; "" if the call itself holds the state
+	local       *decision.State    // the state, if the call holds it and has changed it
+	pretended   *arrival           // the arrival that a dry run does not store
+	userTurn    int                // the number of the call's user turn
+	failure     error              // of the store; nil if it has not failed
+	registered  bool               // the store has registered the user turn
+	newUserTurn bool               // it was a new one
+	overrides   decision.Overrides // of the state when last seen
+	barred      bool               // that state rules a continuation out, whatever the list
+	touched     bool               // in that state, the model has written the list in this user turn
+	main        bool               // the program's check is asked about the call
+	worked      bool               // in that state, the model has called tools in this user turn
+	denied      bool               // in that state, a pause that only asked for leave was rejected
+	heldOut     bool               // it belongs to the control group of [WithHoldout]
 	waited      storeWait
 }
 
@@ -102,7 +103,7 @@ func keyOf(ctx context.Context, name string, r *adapter.Request) string {
 	if name != "" || r.Loop == nil {
 		return name
 	}
-	var key session.LoopKey
+	var key decision.LoopKey
 	if id, ok := scope.UserTurn(ctx); ok {
 		key.Add(id)
 	}
@@ -127,8 +128,14 @@ func (h *sessionHandle) settings() continuation.Values {
 }
 
 // settingsOf returns the settings in force in that state.
-func (h *sessionHandle) settingsOf(s continuation.State) continuation.Values {
+func (h *sessionHandle) settingsOf(s decision.State) continuation.Values {
 	return h.store.options.settings.withOverrides(h.name(), s.Overrides)
+}
+
+// addTo adds the state to the input of a decision.
+func (h *sessionHandle) addTo(in *decision.Input, s decision.State) {
+	in.Has |= decision.SessionState
+	in.State, in.Settings, in.UserTurn = s, h.settingsOf(s), h.userTurn
 }
 
 // holdsOut reports whether the session of that name belongs to the control group.
@@ -156,11 +163,11 @@ func (h *sessionHandle) registerUserTurn(ctx context.Context, r *adapter.Request
 		h.userTurn = state.UserTurn
 		return err
 	}
-	register := func(s continuation.State) continuation.State {
+	register := func(s decision.State) decision.State {
 		before := s.UserTurn
 		s = arrives.register(s)
 		h.userTurn, h.registered, h.newUserTurn = s.UserTurn, true, s.UserTurn != before && !h.isLoop()
-		h.saw(s)
+		h.observe(s)
 		return s
 	}
 	return h.inStoreTime(ctx, func(ctx context.Context) error {
@@ -170,7 +177,7 @@ func (h *sessionHandle) registerUserTurn(ctx context.Context, r *adapter.Request
 
 // arrival is the arrival of a request at its session, or at its tool loop.
 type arrival struct {
-	userTurn session.UserTurn
+	userTurn decision.UserTurn
 	loopSize int  // of the request; -1 in a session
 	checks   bool // the program has a check
 	main     bool // it is asked about the call
@@ -179,15 +186,15 @@ type arrival struct {
 }
 
 // register returns the state after the arrival.
-func (a arrival) register(s continuation.State) continuation.State {
+func (a arrival) register(s decision.State) decision.State {
 	before := s
 	if a.loopSize >= 0 {
-		s = session.RegisterLoop(s, a.loopSize, a.at)
+		s = s.RegisterLoop(a.loopSize, a.at)
 	} else {
-		s = session.RegisterUserTurn(s, a.userTurn)
+		s = s.RegisterUserTurn(a.userTurn)
 	}
 	if a.checks {
-		s = session.RegisterWork(before, s, a.main, a.worked)
+		s = s.RegisterWork(before, a.main, a.worked)
 	}
 	return s
 }
@@ -203,20 +210,20 @@ func (h *sessionHandle) arrivalOf(ctx context.Context, r *adapter.Request) arriv
 }
 
 // userTurnOf returns the user turn that a request belongs to.
-func userTurnOf(ctx context.Context, r *adapter.Request) session.UserTurn {
+func userTurnOf(ctx context.Context, r *adapter.Request) decision.UserTurn {
 	if scope.IsAutomatic(ctx) {
-		return session.UserTurn{}
+		return decision.UserTurn{}
 	}
 	if id, ok := scope.UserTurn(ctx); ok {
-		return session.NamedUserTurn(id)
+		return decision.NamedUserTurn(id)
 	}
 	if r.TextAgent {
-		return session.GrowingUserTurnOf(r.Users, r.User)
+		return decision.GrowingUserTurnOf(r.Users, r.User)
 	}
 	if r.Users == 0 {
-		return session.UserTurn{} // the agent goes on by itself, with a history that it has shortened
+		return decision.UserTurn{} // the agent goes on by itself, with a history that it has shortened
 	}
-	turn := session.UserTurnOf(r.Users, r.User)
+	turn := decision.UserTurnOf(r.Users, r.User)
 	if r.Unanswered {
 		turn = turn.Unanswered(r.Previous)
 	}
@@ -224,35 +231,35 @@ func userTurnOf(ctx context.Context, r *adapter.Request) session.UserTurn {
 }
 
 // load returns the state as the call sees it.
-func (h *sessionHandle) load(ctx context.Context) (continuation.State, error) {
+func (h *sessionHandle) load(ctx context.Context) (decision.State, error) {
 	if h.local != nil {
 		return *h.local, nil
 	}
 	if h.key == "" {
-		return continuation.State{}, nil
+		return decision.State{}, nil
 	}
-	state, err := h.updateStore(ctx, func(s continuation.State) continuation.State { return s })
+	state, err := h.updateStore(ctx, func(s decision.State) decision.State { return s })
 	if h.pretended != nil {
 		state = h.pretended.register(state)
 	}
 	if err == nil {
-		h.saw(state)
+		h.observe(state)
 	}
 	return state, err
 }
 
-// saw remembers the parts of a state that the next decision begins with.
-func (h *sessionHandle) saw(s continuation.State) {
+// observe remembers the parts of a state that the next decision begins with.
+func (h *sessionHandle) observe(s decision.State) {
 	h.overrides, h.touched, h.denied, h.worked = s.Overrides, s.Touched, s.LeaveDenied, s.Check.Worked
 	h.barred = s.Paused.IsSet() || s.Refused || s.UserTurn != h.userTurn
 }
 
 // update changes the state; a dry run only pretends to.
-func (h *sessionHandle) update(ctx context.Context, f func(continuation.State) continuation.State) error {
+func (h *sessionHandle) update(ctx context.Context, f func(decision.State) decision.State) error {
 	if h.key != "" && !h.rules.DryRun {
 		state, err := h.updateStore(ctx, f)
 		if err == nil {
-			h.saw(state)
+			h.observe(state)
 		}
 		return err
 	}
@@ -265,7 +272,7 @@ func (h *sessionHandle) update(ctx context.Context, f func(continuation.State) c
 
 // updateDetached is update for something that must be stored even if the call has
 // ended.
-func (h *sessionHandle) updateDetached(ctx context.Context, f func(continuation.State) continuation.State) error {
+func (h *sessionHandle) updateDetached(ctx context.Context, f func(decision.State) decision.State) error {
 	if h.key == "" || h.rules.DryRun {
 		return h.update(ctx, f)
 	}
@@ -276,7 +283,7 @@ func (h *sessionHandle) updateDetached(ctx context.Context, f func(continuation.
 // release is updateDetached for a claim. It asks the store even while other calls do
 // not. It reports nothing, because a claim may be released where observers must not
 // run. If the caller does not wait for it, it has the store's whole time limit.
-func (h *sessionHandle) release(ctx context.Context, waits bool, f func(continuation.State) continuation.State) storeAnswer {
+func (h *sessionHandle) release(ctx context.Context, waits bool, f func(decision.State) decision.State) storeAnswer {
 	if h.key == "" || h.rules.DryRun {
 		return storeAnswer{err: h.update(ctx, f)}
 	}
@@ -294,8 +301,8 @@ func (h *sessionHandle) release(ctx context.Context, waits bool, f func(continua
 }
 
 func (h *sessionHandle) updateStore(
-	ctx context.Context, f func(continuation.State) continuation.State,
-) (state continuation.State, err error) {
+	ctx context.Context, f func(decision.State) decision.State,
+) (state decision.State, err error) {
 	err = h.inStoreTime(ctx, func(ctx context.Context) error {
 		state, err = h.store.update(ctx, h.key, f)
 		return err
@@ -313,9 +320,9 @@ func (h *sessionHandle) inStoreTime(ctx context.Context, f func(context.Context)
 	return answer.err
 }
 
-// unlessLate runs f now, or after a while if the call has already waited for a
-// time-out. It is for work that must be done, but not at the caller's expense.
-func (h *sessionHandle) unlessLate(f func()) {
+// runSoon runs f now, or after a while if the call has already waited for a time-out. It
+// is for work that must be done, but not at the caller's expense.
+func (h *sessionHandle) runSoon(f func()) {
 	if h.waited.isOver() {
 		h.store.options.clock.AfterFunc(breakTime, f)
 		return
@@ -460,9 +467,9 @@ type knownError struct{ error }
 
 func (e knownError) Unwrap() error { return e.error }
 
-// isNews reports whether a failure of the store or of the background tasks was not
+// isUnreported reports whether a failure of the store or of the background tasks was not
 // reported yet.
-func isNews(err error) bool {
+func isUnreported(err error) bool {
 	return !errors.As(err, new(knownError)) && !errors.Is(err, errStoreSkipped) && !errors.Is(err, errTasksSkipped)
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -24,7 +25,7 @@ import (
 type rules struct {
 	w       *world
 	session string
-	state   continuation.State // as it is stored
+	state   decision.State // as it is stored
 
 	on     bool // the setting
 	todos  []todo.Todo
@@ -45,7 +46,7 @@ type rules struct {
 
 // changed checks a change of the stored state. by is the call that makes it, nil for
 // the program.
-func (s *rules) changed(by *run, before, after continuation.State) {
+func (s *rules) changed(by *run, before, after decision.State) {
 	w := s.w
 	if by != nil && by.session != s.session {
 		w.fail("a call of session %q changes session %q", by.session, s.session)
@@ -84,7 +85,7 @@ func (s *rules) changed(by *run, before, after continuation.State) {
 }
 
 // claims checks who holds the session.
-func (s *rules) claims(by *run, before, after continuation.State) {
+func (s *rules) claims(by *run, before, after decision.State) {
 	w := s.w
 	if before.Claim == after.Claim {
 		return
@@ -111,7 +112,7 @@ func (s *rules) claims(by *run, before, after continuation.State) {
 	s.holder, by.committed, by.since = by, true, after.Claim.Since
 }
 
-func (s *rules) lapsed(state continuation.State) bool {
+func (s *rules) lapsed(state decision.State) bool {
 	return s.w.now.Sub(state.Claim.Since) >= continuation.DefaultLimits().ClaimLife
 }
 

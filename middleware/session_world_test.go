@@ -14,6 +14,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/clock"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -314,7 +315,7 @@ func (worldTimer) Stop() bool               { return true }
 func (worldTimer) Reset(time.Duration) bool { return true }
 
 // Update implements session.Store.
-func (w *world) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+func (w *world) Update(ctx context.Context, key string, f func(decision.State) decision.State) error {
 	s := w.rules[key]
 	if s == nil {
 		w.fail("there is no session %q", key)

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/lru"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/session"
@@ -30,27 +31,27 @@ type Settings struct {
 
 	mu       sync.Mutex
 	defaults continuation.Values
-	sessions *lru.Table[continuation.Overrides]
+	sessions *lru.Table[decision.Overrides]
 }
 
 // newSettings returns settings with these defaults, which are kept in memory for at
 // most as many sessions as the limit says.
 func newSettings(defaults continuation.Values, limit int) *Settings {
-	return &Settings{defaults: defaults, limit: limit, sessions: lru.New[continuation.Overrides]()}
+	return &Settings{defaults: defaults, limit: limit, sessions: lru.New[decision.Overrides]()}
 }
 
 // local returns the values in force for the session, as far as this process knows
 // them without asking a store.
 func (s *Settings) local(session string) continuation.Values {
-	return s.withOverrides(session, continuation.Overrides{})
+	return s.withOverrides(session, decision.Overrides{})
 }
 
 // Load returns the values that apply to the session. It returns an error only if the
 // engine of [WithRecords] does.
 func (s *Settings) Load(ctx context.Context, session string) (continuation.Values, error) {
-	var own continuation.Overrides
+	var own decision.Overrides
 	if s.store != nil && session != "" {
-		err := s.store.Update(ctx, scope.Name(session), func(state continuation.State) continuation.State {
+		err := s.store.Update(ctx, scope.Name(session), func(state decision.State) decision.State {
 			own = state.Overrides
 			return state
 		})
@@ -64,7 +65,7 @@ func (s *Settings) Load(ctx context.Context, session string) (continuation.Value
 // withOverrides returns the values in force for a session whose state has these
 // overrides. It asks no store. If there is none, own is ignored, and what this
 // process keeps counts.
-func (s *Settings) withOverrides(session string, own continuation.Overrides) continuation.Values {
+func (s *Settings) withOverrides(session string, own decision.Overrides) continuation.Values {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.store == nil {
@@ -78,28 +79,28 @@ func (s *Settings) withOverrides(session string, own continuation.Overrides) con
 }
 
 // isOn reports whether the switch is on.
-func isOn(s continuation.Switch, byDefault bool) bool {
-	if s == continuation.Unchanged {
+func isOn(s decision.Switch, byDefault bool) bool {
+	if s == decision.Unchanged {
 		return byDefault
 	}
-	return s == continuation.SwitchedOn
+	return s == decision.SwitchedOn
 }
 
-func switchTo(on bool) continuation.Switch {
+func switchTo(on bool) decision.Switch {
 	if on {
-		return continuation.SwitchedOn
+		return decision.SwitchedOn
 	}
-	return continuation.SwitchedOff
+	return decision.SwitchedOff
 }
 
 // kept returns what this process keeps of a session; nothing for the session "".
-func (s *Settings) kept(session string) continuation.Overrides {
+func (s *Settings) kept(session string) decision.Overrides {
 	if session == "" {
-		return continuation.Overrides{}
+		return decision.Overrides{}
 	}
 	own := s.sessions.Get(scope.Name(session))
 	if own == nil {
-		return continuation.Overrides{}
+		return decision.Overrides{}
 	}
 	return *own
 }
@@ -113,7 +114,7 @@ func (s *Settings) SetTodoContinuation(ctx context.Context, session string, on b
 		s.defaults.TodoContinuation = on
 		return nil
 	}
-	return s.change(ctx, session, func(own *continuation.Overrides) { own.TodoContinuation = switchTo(on) })
+	return s.change(ctx, session, func(own *decision.Overrides) { own.TodoContinuation = switchTo(on) })
 }
 
 // SetApprovalMode sets the approval mode of the session or, if session is "", the
@@ -129,20 +130,20 @@ func (s *Settings) SetApprovalMode(ctx context.Context, session string, mode con
 		s.defaults.ApprovalMode = mode
 		return nil
 	}
-	return s.change(ctx, session, func(own *continuation.Overrides) { own.YOLO = switchTo(mode == continuation.ApprovalYOLO) })
+	return s.change(ctx, session, func(own *decision.Overrides) { own.YOLO = switchTo(mode == continuation.ApprovalYOLO) })
 }
 
 // Reset removes the session's own values, so that the defaults apply again. It returns
 // an error only if the engine of [WithRecords] does.
 func (s *Settings) Reset(ctx context.Context, session string) error {
-	return s.change(ctx, session, func(own *continuation.Overrides) { *own = continuation.Overrides{} })
+	return s.change(ctx, session, func(own *decision.Overrides) { *own = decision.Overrides{} })
 }
 
 // change changes the session's own values. In memory, a session beyond the limit
 // drops the least recently used one.
-func (s *Settings) change(ctx context.Context, session string, f func(*continuation.Overrides)) error {
+func (s *Settings) change(ctx context.Context, session string, f func(*decision.Overrides)) error {
 	if s.store != nil && session != "" {
-		return s.store.Update(ctx, scope.Name(session), func(state continuation.State) continuation.State {
+		return s.store.Update(ctx, scope.Name(session), func(state decision.State) decision.State {
 			f(&state.Overrides)
 			return state
 		})
@@ -151,7 +152,7 @@ func (s *Settings) change(ctx context.Context, session string, f func(*continuat
 	defer s.mu.Unlock()
 	own := s.sessions.Put(scope.Name(session))
 	f(own)
-	if *own == (continuation.Overrides{}) {
+	if *own == (decision.Overrides{}) {
 		s.sessions.Remove(scope.Name(session))
 	}
 	s.sessions.Trim(s.limit)

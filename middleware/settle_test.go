@@ -52,7 +52,7 @@ func TestSessionThatChangesDuringTheTurn(t *testing.T) {
 				text := play(t, call)
 
 				decisions := s.events.Decisions()
-				assert.Equal(t, c.reason, decisions[0].Evaluation.Reason)
+				assert.Equal(t, c.reason, decisions[0].Reason)
 				if c.reason == continuation.ReasonSatisfied {
 					assert.Equal(t, "One:\n\nTwo:", text)
 					assert.Len(t, decisions, 2)

@@ -14,6 +14,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/background"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/lru"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -22,10 +23,11 @@ import (
 type readList struct {
 	todos  []todo.Todo
 	origin todo.Origin
-	err    error // why there is no list
-	turn   int   // the turn that it was read for; 0 if it must be read again
+	err    error               // why there is no list
+	turn   int                 // the turn that it was read for; 0 if it must be read again
+	scope  continuation.Reason // why the call is out of scope, now that the list is known
 
-	background      continuation.Background
+	background      decision.Background
 	others          []int // of todos, those that are not for this agent to do now
 	backgroundKnown bool  // both are known
 
@@ -35,10 +37,14 @@ type readList struct {
 // noList is the list of a call that has not read any. It is never changed.
 var noList readList //nolint:gochecknoglobals // constant
 
-// putInto sets the list in the input of a decision.
-func (l *readList) putInto(in *continuation.Input) {
-	in.Todos, in.Origin, in.TodosErr, in.TodosKnown = l.todos, l.origin, l.err, true
-	in.Background, in.Others = l.background, l.others
+// addTo adds the list, and the background work if it is known, to the input of a decision.
+func (l *readList) addTo(in *decision.Input) {
+	in.Has |= decision.TodoList
+	in.Todos, in.Origin, in.TodosErr, in.Scope = l.todos, l.origin, l.err, l.scope
+	if l.backgroundKnown {
+		in.Has |= decision.BackgroundWork
+		in.Background, in.Others = l.background, l.others
+	}
 }
 
 // todoSource is the program's todo source, and what else it can do.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/rawjson"
 )
@@ -47,42 +48,26 @@ func (t *turn) next(attempt int, watched, printable bool) turn {
 }
 
 // textEnd returns how the text of the turn ends. It reads the text once.
-func (t *turn) textEnd() continuation.TurnEnd {
+func (t *turn) textEnd() handback.End {
 	r := &t.reader
 	if !r.textEndKnown {
-		r.textEndKnown, r.textEnd = true, endOf(t.text())
+		r.textEndKnown, r.textEnd = true, handback.Of(rawjson.View(t.text()))
 	}
 	return r.textEnd
 }
 
-func endOf(text []byte) continuation.TurnEnd {
-	if len(bytes.TrimSpace(text)) == 0 {
-		return continuation.EndNone
-	}
-	switch handback.Of(rawjson.View(text)) {
-	case handback.Announces:
-		return continuation.EndAnnounces
-	case handback.Asks:
-		return continuation.EndAsks
-	case handback.Waits:
-		return continuation.EndWaits
-	case handback.Unclear:
-	}
-	return continuation.EndUnclear
-}
-
 // breaksOff reports whether the text of the turn ends in the middle of something.
 func (t *turn) breaksOff() bool {
-	return t.textEnd() == continuation.EndAnnounces && handback.BreaksOff(rawjson.View(t.text()))
+	return t.textEnd() == handback.Announces && handback.BreaksOff(rawjson.View(t.text()))
 }
 
 // text returns the text of the turn.
 func (t *turn) text() []byte { return t.reader.text.transcript.bytes()[t.from:] }
 
 // facts describes the turn for the decision.
-func (t *turn) facts() continuation.EndedTurn {
+func (t *turn) facts() decision.Turn {
 	r := &t.reader
-	facts := continuation.EndedTurn{
+	facts := decision.Turn{
 		ToolCalls:   r.showedCall(),
 		ManyChoices: r.manyChoices,
 		Refused:     r.refused,
@@ -90,6 +75,7 @@ func (t *turn) facts() continuation.EndedTurn {
 		Finish:      r.finish,
 		TooLong:     r.text.transcript.long,
 		Rejected:    t.rejection != nil,
+		AsksLeave:   t.rejection != nil && t.rejection.asksLeave,
 		NothingOpen: r.saysNothingOpen(),
 	}
 	if r.late {

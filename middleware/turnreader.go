@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/pausecall"
 	"github.com/carryon-go/carryon/internal/prompt"
@@ -27,14 +26,14 @@ type turnReader struct {
 	unknown      bool // there was content that the dialect does not know
 	signed       bool // there was signed reasoning
 	manyChoices  bool
-	late         bool                 // more came after the finish
-	done         bool                 // the provider has said that the turn is over
-	ended        bool                 // nothing more is read
-	wroteList    bool                 // a tool that writes the list was called
-	textEndKnown bool                 // textEnd is set
-	reply        prompt.Reply         // what the turn answers to the closing question, if it does
-	textEnd      continuation.TurnEnd // how the text ends
-	totals       adapter.UsageShown   // which usage of the answer so far its chunks may show
+	late         bool               // more came after the finish
+	done         bool               // the provider has said that the turn is over
+	ended        bool               // nothing more is read
+	wroteList    bool               // a tool that writes the list was called
+	textEndKnown bool               // textEnd is set
+	reply        prompt.Reply       // what the turn answers to the closing question, if it does
+	textEnd      handback.End       // how the text ends
+	totals       adapter.UsageShown // which usage of the answer so far its chunks may show
 	finish       string
 	err          error
 	lastUsage    *adapter.Usage // nil until usage is reported, mostly at the end

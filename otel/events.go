@@ -27,16 +27,15 @@ func (r *reporter) text(to []attribute.KeyValue, key attribute.Key, text string)
 }
 
 func (r *reporter) decided(ctx context.Context, e middleware.Decision) {
-	ev := &e.Evaluation
-	r.instruments.decisions.Add(ctx, 1, r.instruments.labels.reason[ev.Reason]...)
+	r.instruments.decisions.Add(ctx, 1, r.instruments.labels.reason[e.Reason]...)
 	addEvent(ctx, "carryon.decision", func() []attribute.KeyValue {
 		attributes := []attribute.KeyValue{
-			turn.Int(e.Turn), continueKey.Bool(ev.Continue), reason.String(ev.Reason.Code()), conditions.String(ev.Conditions.String()),
+			turn.Int(e.Turn), continueKey.Bool(e.Continue), reason.String(e.Reason.Code()), conditions.String(e.Conditions),
 		}
-		if ev.Todo.ID != "" {
-			attributes = append(attributes, todoID.String(ev.Todo.ID))
+		if e.Todo.ID != "" {
+			attributes = append(attributes, todoID.String(e.Todo.ID))
 		}
-		return r.text(attributes, todoContent, ev.Todo.Content)
+		return r.text(attributes, todoContent, e.Todo.Content)
 	})
 }
 

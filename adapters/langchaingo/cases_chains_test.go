@@ -288,7 +288,7 @@ func TestWorkersOfOneSessionAreContinuedOneAtATime(t *testing.T) {
 	assert.Greater(t, len(s.requests()), len(documents)+1)
 	state, err := s.mw.State(s.ctx)
 	require.NoError(t, err)
-	assert.Zero(t, state.Claim)
+	assert.False(t, state.Active)
 }
 
 func TestPlainChainsAreContinuedIfTheyWantIt(t *testing.T) {

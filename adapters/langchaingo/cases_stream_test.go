@@ -18,6 +18,7 @@ import (
 	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/statetest"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -247,7 +248,7 @@ func TestCase16ACancelledContinuationIsAnError(t *testing.T) {
 	require.NotNil(t, answer, "the answer so far comes with it")
 	assert.True(t, strings.HasPrefix(answer.Choices[0].Content, "Did one:"))
 	assert.Len(t, s.requests(), 2)
-	state, err := s.mw.State(context.WithoutCancel(ctx))
+	state, err := statetest.State(context.WithoutCancel(ctx), s.mw)
 	require.NoError(t, err)
 	assert.Zero(t, state.Claim)
 }
@@ -394,7 +395,7 @@ func TestContinuationIsSentOnceMoreByItsStatus(t *testing.T) {
 				var refused *adapter.StatusError
 				require.ErrorAs(t, outcomes.Last().Err, &refused)
 				assert.Equal(t, status, refused.Status)
-				state, err := s.mw.State(s.ctx)
+				state, err := statetest.State(s.ctx, s.mw)
 				require.NoError(t, err)
 				assert.True(t, state.Refused)
 			})

@@ -220,7 +220,7 @@ func TestAPanicOfTheModelLeavesNothingBehind(t *testing.T) {
 	})
 	state, err := s.mw.State(s.ctx)
 	require.NoError(t, err)
-	assert.Zero(t, state.Claim)
+	assert.False(t, state.Active)
 }
 
 func TestTodoPauseMayBeDeclaredAlways(t *testing.T) {

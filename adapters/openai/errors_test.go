@@ -12,6 +12,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 )
@@ -74,7 +75,7 @@ func TestErrorOfAContinuationCanBeInspected(t *testing.T) {
 			got := s.Ask(fakellm.Text("One:"))
 			scenario.RequireComplete(t, m, got, "One:", "stop")
 			require.ErrorIs(t, got.Outcome.Err, gone)
-			assert.Equal(t, continuation.ResultTransport, s.State(t).LastResult)
+			assert.Equal(t, decision.ResultTransport, s.State(t).LastResult)
 		})
 	})
 }

@@ -102,7 +102,7 @@ func requireIdle(ctx context.Context, t *testing.T, mw *middleware.Middleware) {
 	t.Helper()
 	state, err := mw.State(ctx)
 	require.NoError(t, err)
-	require.Zero(t, state.Claim, "the session is still claimed")
+	require.False(t, state.Active, "the session is still claimed")
 }
 
 // readAs has a client read the answers of a drill.

@@ -79,7 +79,7 @@ func TestManyAnswersAtOnce(t *testing.T) {
 					if key != "" {
 						state, err := mw.State(continuation.WithSession(t.Context(), key))
 						require.NoError(t, err)
-						assert.Zero(t, state.Claim)
+						assert.False(t, state.Active)
 					}
 				}
 			})
@@ -126,7 +126,7 @@ func closeBesideRead(t *testing.T, mw *middleware.Middleware, i int) {
 	<-left
 	state, err := mw.State(ctx)
 	require.NoError(t, err)
-	assert.Zero(t, state.Claim)
+	assert.False(t, state.Active)
 }
 
 // The state of a call without a session is touched only by the goroutine that reads. The

@@ -140,7 +140,7 @@ func (b *bubble) requireOver() {
 	}
 	state, err := b.mw.State(context.WithoutCancel(b.ctx))
 	require.NoError(b.t, err)
-	assert.Zero(b.t, state.Claim, "the session is left active")
+	assert.False(b.t, state.Active, "the session is left active")
 	assert.True(b.t, b.out.Last().Ended)
 }
 
@@ -492,7 +492,7 @@ func TestContextThatEndsDuringAContinuation(t *testing.T) {
 				assert.Equal(b.t, continuation.ReasonBrokeOff, b.out.Last().Reason)
 				state, stateErr := b.mw.State(context.WithoutCancel(b.ctx))
 				require.NoError(b.t, stateErr)
-				assert.Zero(b.t, state.Claim, "the session is free before anything is closed")
+				assert.False(b.t, state.Active, "the session is free before anything is closed")
 				_, err = b.answer.Body.Read(make([]byte, 1))
 				require.ErrorIs(b.t, err, context.Canceled, "the error stays")
 			})

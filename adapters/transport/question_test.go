@@ -15,6 +15,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
@@ -278,7 +279,7 @@ func TestQuestionIsNotAsked(t *testing.T) {
 			return strings.Replace(body, `"content":"ok"}`, `"content":"ok"},{"role":"user","content":"Thanks."}`, 1)
 		}, continuation.ReasonNoList},
 		"inside another layer": {fakellm.Text(report), asking(), func(body string) string {
-			said, _ := json.Marshal(prompt.Question(prompt.Input{End: continuation.EndUnclear, InWords: true}))
+			said, _ := json.Marshal(prompt.Question(prompt.Input{End: handback.Unclear, InWords: true}))
 			return strings.Replace(strings.Replace(body, `"content":"ok"}`, `"content":"ok"},{"role":"user","content":`+string(said)+`}`, 1),
 				wiretest.ChatTool, wiretest.ChatTool+`,`+strings.Replace(wiretest.ChatTool, "edit_file", "todo_pause", 1), 1)
 		}, continuation.ReasonNone}, // the outer one reports it

@@ -15,6 +15,8 @@ import (
 
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
+	"github.com/carryon-go/carryon/internal/testkit/statetest"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -139,9 +141,9 @@ func TestTimeoutThatASDKTells(t *testing.T) {
 				}
 				assert.Equal(t, tt.cut, time.Since(began))
 				assert.Equal(t, continuation.ReasonFailed, outcomes.Last().Reason)
-				state, err := mw.State(ctx)
+				state, err := statetest.State(ctx, mw)
 				require.NoError(t, err)
-				assert.Equal(t, continuation.ResultTimeout, state.LastResult)
+				assert.Equal(t, decision.ResultTimeout, state.LastResult)
 			})
 		})
 	}

@@ -11,17 +11,17 @@ import (
 
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/delivery"
 	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
-	"github.com/carryon-go/carryon/internal/todolist"
 	"github.com/carryon-go/carryon/todo"
 )
 
 // statePromises are about decisions, session state, todo lists and reminders.
 func statePromises() []promise {
-	decide := decision()
+	decide := judge()
 	reminder, nothing := thousandTasks(), nothingToTell()
 	list := listOfConversation(500)
 	update := storeUpdate()
@@ -44,8 +44,8 @@ func statePromises() []promise {
 // count is the result of counting allocations, which is exact.
 func count(limit, n float64) result { return result{fmt.Sprintf("%.0f", n), n <= limit} }
 
-// decision decides over 100 todos, all but the last completed, and writes the prompt.
-func decision() func() {
+// judge decides over 100 todos, all but the last completed, and writes the prompt.
+func judge() func() {
 	todos := make([]todo.Todo, 100)
 	for i := range todos {
 		todos[i] = todo.Todo{ID: strconv.Itoa(i), Content: "Write part " + strconv.Itoa(i) + " of the parser", Status: todo.Completed}
@@ -53,20 +53,20 @@ func decision() func() {
 	todos[99].Status = todo.Pending
 	limits, err := continuation.Limits{}.WithDefaults()
 	must(err)
-	in := continuation.Input{
-		Todos: todos, TodosKnown: true, Limits: limits, Now: time.Unix(1_800_000_000, 0),
-		Turn:     continuation.EndedTurn{Finish: "stop"},
+	in := decision.Input{
+		Todos: todos, Has: decision.TodoList | decision.BackgroundWork | decision.SessionState, Limits: limits, Now: time.Unix(1_800_000_000, 0),
+		Turn:     decision.Turn{Finish: "stop"},
 		Settings: continuation.DefaultValues(),
 	}
 	prompter, err := prompt.New(continuation.Templates{})
 	must(err)
 	return func() {
-		ev := continuation.Evaluate(in)
+		ev := decision.Judge(in)
 		if !ev.Continue {
 			panic(ev.Reason.String())
 		}
 		list := prompt.List{Todos: ev.List.Todos, Open: ev.List.Active, Tool: todo.WriteToolName}
-		upcoming := todolist.Upcoming(todos, nil)
+		upcoming := decision.Upcoming(todos, nil)
 		copy(list.Next[:], upcoming[1:])
 		prompter.Prompt(prompt.Input{Task: ev.Todo.Content, List: list, Attempt: ev.Attempt})
 	}
@@ -82,8 +82,8 @@ func storeUpdate() func() {
 	store, ctx := memoryStore(continuation.DefaultLimits().MaxSessions), context.Background()
 	now := time.Unix(1_800_000_000, 0)
 	return func() {
-		must(store.Update(ctx, "conversation-42", func(s continuation.State) continuation.State {
-			return session.Claim(s, 1, now, continuation.DefaultLimits().ClaimLife)
+		must(store.Update(ctx, "conversation-42", func(s decision.State) decision.State {
+			return s.Acquire(1, now, continuation.DefaultLimits().ClaimLife)
 		}))
 	}
 }
@@ -95,8 +95,8 @@ func million() result {
 	store := memoryStore(sessions)
 	now := time.Unix(1_800_000_000, 0)
 	for i := range sessions {
-		must(store.Update(context.Background(), "conversation-"+strconv.Itoa(i), func(s continuation.State) continuation.State {
-			return session.Claim(s, 1, now, continuation.DefaultLimits().ClaimLife)
+		must(store.Update(context.Background(), "conversation-"+strconv.Itoa(i), func(s decision.State) decision.State {
+			return s.Acquire(1, now, continuation.DefaultLimits().ClaimLife)
 		}))
 	}
 	size := float64(measure.Live()-before) / (1 << 20)

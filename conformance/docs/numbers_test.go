@@ -22,7 +22,6 @@ import (
 	"github.com/carryon-go/carryon/check"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/prompt"
-	"github.com/carryon-go/carryon/internal/todolist"
 	"github.com/carryon-go/carryon/pause"
 )
 
@@ -104,20 +103,20 @@ func numbers(t *testing.T) []number {
 		{page: "docs/how-it-decides.md", text: " and not 3?", why: "what other systems allow"},
 		{page: "docs/how-it-decides.md", text: "forms in 16 languages", why: "the languages that the lexicon of internal/handback names, without those that it knows roughly"},
 		{page: "docs/how-it-decides.md", text: "for at most %v minutes", value: continuation.DefaultLimits().MaxTaskAge.Minutes()},
-		{page: "docs/how-it-decides.md", text: "only the first %v count", value: todolist.MaxAdded},
+		{page: "docs/how-it-decides.md", text: "only the first %v count", value: in("internal/decision", "maxAdded")},
 		{page: "docs/how-it-decides.md", text: "at most %v answered continuations if", value: continuation.DefaultLimits().MaxAttempts},
 		{page: "docs/how-it-decides.md", text: "at most %v with tool calls or failed tries", value: continuation.DefaultLimits().MaxWithoutProgress},
-		{page: "docs/how-it-decides.md", text: "progress 2n + %v times", value: todolist.MaxAdded},
-		{page: "docs/how-it-decides.md", text: "worst is %v requests", value: fmt.Sprintf("%d × (2n + %d)", continuation.DefaultLimits().MaxWithoutProgress, todolist.MaxAdded+1)},
-		{page: "docs/how-it-decides.md", text: "up to %v added ones count", value: todolist.MaxAdded},
+		{page: "docs/how-it-decides.md", text: "progress 2n + %v times", value: in("internal/decision", "maxAdded")},
+		{page: "docs/how-it-decides.md", text: "worst is %v requests", value: fmt.Sprintf("%d × (2n + %d)", continuation.DefaultLimits().MaxWithoutProgress, in("internal/decision", "maxAdded")+1)},
+		{page: "docs/how-it-decides.md", text: "up to %v added ones count", value: in("internal/decision", "maxAdded")},
 		{page: "docs/how-it-decides.md", text: "With 50,000 uncached tokens of conversation at $3 per million", why: "an example"},
 		{page: "docs/how-it-decides.md", text: "an answer of 500 tokens at $15", why: "an example"},
 		{page: "docs/how-it-decides.md", text: "one costs about $%.2f. A stall", value: oneContinuation},
 		{page: "docs/how-it-decides.md", text: "A turn that only talks costs at most $%.2f,", value: float64(continuation.DefaultLimits().MaxAttempts) * oneContinuation},
 		{page: "docs/how-it-decides.md", text: "one costs about $%.2f.", value: cached},
 		{page: "docs/how-it-decides.md", text: "without progress about $%.1f0.", value: float64(continuation.DefaultLimits().MaxWithoutProgress) * oneContinuation},
-		{page: "docs/how-it-decides.md", text: "For 5 such todos the very worst is %v requests", value: mostRequests(5)},
-		{page: "docs/how-it-decides.md", text: "or $%.0f if the conversation", value: float64(mostRequests(5)) * oneContinuation},
+		{page: "docs/how-it-decides.md", text: "For 5 such todos the very worst is %v requests", value: mostRequests(t, 5)},
+		{page: "docs/how-it-decides.md", text: "or $%.0f if the conversation", value: float64(mostRequests(t, 5)) * oneContinuation},
 		{page: "docs/how-it-decides.md", text: "with 200,000 tokens the example sends at most %v.", value: math.Ceil(200_000 / 50_500.)},
 		{page: "docs/operators.md", text: "about 74 KiB", why: "make load prints it"},
 		{page: "docs/operators.md", text: "SIGUSR1 (off) and SIGUSR2", why: "names"},
@@ -270,8 +269,9 @@ func costOfAContinuation() (uncached, cached float64) {
 
 // mostRequests returns how many continuations a user turn can have that begins with n open todos. Each todo may be
 // completed, and each may be dropped; of the added ones, the first count.
-func mostRequests(n int) int {
-	return continuation.DefaultLimits().MaxWithoutProgress * (2*n + todolist.MaxAdded + 1)
+func mostRequests(t *testing.T, n int) int {
+	t.Helper()
+	return continuation.DefaultLimits().MaxWithoutProgress * (2*n + int(constantIn(t, "internal/decision", "maxAdded")) + 1)
 }
 
 // seen returns the version in which an agent was last looked at.

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/testkit/httprr"
 	"github.com/carryon-go/carryon/internal/testkit/quirks"
@@ -190,7 +191,7 @@ func promptRegion(t *testing.T) string {
 	p, err := prompt.New(continuation.Templates{})
 	require.NoError(t, err)
 	return "```text\n" + p.Prompt(prompt.Input{
-		Task: "Write style.css", Attempt: 1, End: continuation.EndAnnounces,
+		Task: "Write style.css", Attempt: 1, End: handback.Announces,
 		List: prompt.List{Todos: 3, Open: 2, Next: [prompt.MaxNext]string{"Write README.md"}, Tool: "todo_write"},
 	}) + "\n```\n"
 }

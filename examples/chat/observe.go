@@ -21,7 +21,7 @@ func (c *chat) observer() middleware.Observer {
 				plaintext.OneLine(e.Todo.Content), e.Attempt, continuation.DefaultLimits().MaxAttempts)
 		},
 		Decision: func(_ context.Context, e middleware.Decision) {
-			if e.Evaluation.Reason == continuation.ReasonBackground {
+			if e.Reason == continuation.ReasonBackground {
 				c.note("waiting for background tasks")
 			}
 		},

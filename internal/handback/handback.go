@@ -19,8 +19,10 @@ import (
 type End uint8
 
 const (
-	// Unclear is any other end: a report, an offer, no text at all.
-	Unclear End = iota
+	// Blank is no text at all, or only white space.
+	Blank End = iota
+	// Unclear is any other end: a report, an offer.
+	Unclear
 	// Announces is an end that says what the model does next, or a text that breaks off.
 	Announces
 	// Asks is an end that asks the user something, hands the turn back in a statement, or
@@ -34,6 +36,8 @@ const (
 // String returns the name of e.
 func (e End) String() string {
 	switch e {
+	case Blank:
+		return "blank"
 	case Announces:
 		return "announces"
 	case Asks:
@@ -61,6 +65,9 @@ const (
 
 // Of returns how the text of a turn ends. Its time is linear, and it allocates nothing.
 func Of(text string) End {
+	if strings.TrimSpace(text) == "" {
+		return Blank
+	}
 	w := newWalker(text)
 	var buf [maxParagraph]byte
 	last, ok := w.paragraph(&buf)

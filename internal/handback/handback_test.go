@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
@@ -1055,8 +1056,6 @@ var unclear = []string{
 	"Todo listo. Avísame si ves algún problema.",
 	"Está tudo pronto. Se encontrar algum erro, me avise.",
 	"It runs with `npm start`. If you run into issues, let me know and I can look into them.",
-	"",
-	" \n\t\n",
 	"🎉",
 	"???",
 	"Two of five are done.",
@@ -1267,7 +1266,7 @@ var unclear = []string{
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	for want, texts := range map[handback.End][]string{
-		handback.Asks: asking, handback.Announces: announcing, handback.Unclear: unclear, handback.Waits: waiting,
+		handback.Asks: asking, handback.Announces: announcing, handback.Unclear: unclear, handback.Waits: waiting, handback.Blank: {"", " \n\t\n"},
 	} {
 		for _, text := range texts {
 			assert.Equal(t, want.String(), handback.Of(text).String(), "%.300q", text[max(0, len(text)-300):])
@@ -1306,7 +1305,7 @@ func TestSaysGoOn(t *testing.T) {
 
 // What stands above changes nothing, and the time is linear, whatever the text.
 func FuzzOf(f *testing.F) {
-	for _, texts := range [][]string{asking, announcing, unclear, waiting} {
+	for _, texts := range [][]string{asking, announcing, unclear, waiting, {"", " \n\t\n"}} {
 		for _, text := range texts {
 			f.Add(text[max(0, len(text)-4096):])
 		}
@@ -1316,6 +1315,10 @@ func FuzzOf(f *testing.F) {
 		got := handback.Of(text)
 		if strings.TrimSpace(text) != "" {
 			assert.Equal(t, got, handback.Of("> quoted\n\n"+text), "a quotation above")
+		}
+		if strings.TrimSpace(text) == "" {
+			require.Equal(t, handback.Blank, got)
+			got = handback.Unclear
 		}
 		assert.Equal(t, got, handback.Of(text+"\n\n> quoted\n"), "a quotation below: %q", text)
 		handback.AnswersOnly(text)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/prompt"
 )
 
@@ -52,7 +53,7 @@ Mend the cause now, with a tool call. Do not weaken the check to make it pass. `
 
 ATTEMPT #3 - YOU MUST TAKE ACTION NOW. No more analysis, proceed with execution.
 Previous attempt: same answer as before`,
-		checkPrompt(t, prompt.Input{Attempt: 3, Mode: continuation.ApprovalYOLO, Last: continuation.ResultSameAnswer}, prompt.Failure{Text: "\x1b[0m \n"}))
+		checkPrompt(t, prompt.Input{Attempt: 3, Mode: continuation.ApprovalYOLO, Last: decision.ResultSameAnswer}, prompt.Failure{Text: "\x1b[0m \n"}))
 }
 
 func TestCheckTellsHowToPauseInWordsAndWhatWasRejected(t *testing.T) {

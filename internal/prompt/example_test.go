@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
+	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/prompt"
 )
 
@@ -17,8 +19,8 @@ func ExamplePrompter() {
 		Task:    "- [ ] Document the `/users/{id}` endpoint",
 		List:    prompt.List{Todos: 4, Open: 2, Next: [prompt.MaxNext]string{"Update the changelog"}, Tool: "todo_write"},
 		Attempt: 2,
-		End:     continuation.EndUnclear,
-		Last:    continuation.ResultNoProgress,
+		End:     handback.Unclear,
+		Last:    decision.ResultNoProgress,
 	}))
 	// Output:
 	// (Automatic message: no new message has come from the user.)

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/description"
+	"github.com/carryon-go/carryon/internal/handback"
 )
 
 const (
@@ -35,16 +37,16 @@ type Input struct {
 	// Mode selects the texts. Every mode but YOLO has the standard ones.
 	Mode continuation.ApprovalMode
 	// End says how the text of the turn ended that the prompt follows.
-	End continuation.TurnEnd
+	End handback.End
 	// BreaksOff says that the text ended in the middle of something. End is then
-	// EndAnnounces.
+	// handback.Announces.
 	BreaksOff bool
 	// InWords says that todo_pause is not among the tools, and that the model can
 	// pause in words.
 	InWords bool
 	// Last is the outcome of the previous attempt. The prompt tells it from
 	// attempt 2 on.
-	Last continuation.PromptResult
+	Last decision.PromptResult
 	// Rejection is why the model's todo_pause was rejected, or nil. It replaces
 	// Last, at any attempt, because the model has no other way to learn of it.
 	// The prompt shows it as one line of at most description.Max runes.
@@ -166,13 +168,13 @@ func appendPrevious(dst []byte, in *Input, number int) []byte {
 		return dst
 	case number == 1:
 		return dst
-	case last == continuation.ResultSameAnswer:
+	case last == decision.ResultSameAnswer:
 		return append(dst, previousLabel+"same answer as before"...)
-	case last == continuation.ResultNoProgress:
+	case last == decision.ResultNoProgress:
 		return append(dst, previousLabel+"no tool was called and no todo changed"...)
-	case last == continuation.ResultTimeout:
+	case last == decision.ResultTimeout:
 		return append(dst, previousLabel+"it failed (timeout)"...)
-	case last == continuation.ResultTransport:
+	case last == decision.ResultTransport:
 		return append(dst, previousLabel+"it failed (transport)"...)
 	case last >= 100 && last <= 999:
 		dst = append(dst, previousLabel+"it failed (HTTP "...)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/prompt"
 )
 
@@ -22,7 +23,7 @@ func BenchmarkPrompt(b *testing.B) {
 		{"mode=yolo", builtIn, prompt.Input{Task: benchTask, List: list, Attempt: 1, Mode: continuation.ApprovalYOLO}},
 		{"mode=oneline", continuation.OneLineTemplates(), prompt.Input{Task: benchTask, Attempt: 1}},
 		{"mode=retry", builtIn, prompt.Input{
-			Task: benchTask, Attempt: 2, Last: continuation.ResultNoProgress,
+			Task: benchTask, Attempt: 2, Last: decision.ResultNoProgress,
 		}},
 		{"mode=rejected", builtIn, prompt.Input{
 			Task: benchTask, Attempt: 3, Mode: continuation.ApprovalYOLO,

@@ -13,7 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/description"
+	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
 )
@@ -94,7 +96,7 @@ func mode(yolo bool) continuation.ApprovalMode {
 
 // announced is a turn that announced its next step, with a list.
 func announced() prompt.Input {
-	return prompt.Input{Task: "Fix it", Attempt: 1, End: continuation.EndAnnounces, List: prompt.List{
+	return prompt.Input{Task: "Fix it", Attempt: 1, End: handback.Announces, List: prompt.List{
 		Todos: 5, Open: 3, Next: [prompt.MaxNext]string{"Test it", "Ship it"}, Tool: "todo_write",
 	}}
 }
@@ -110,7 +112,7 @@ func TestPromptGoldenInWords(t *testing.T) {
 	t.Parallel()
 	p := newPrompter(t, continuation.OneLineTemplates())
 	assert.Equal(t, goldenStandardInWords, p.Prompt(prompt.Input{
-		Task: "Fix it", Attempt: 2, Last: continuation.ResultNoProgress, InWords: true,
+		Task: "Fix it", Attempt: 2, Last: decision.ResultNoProgress, InWords: true,
 	}))
 }
 
@@ -144,22 +146,22 @@ func TestPromptGolden(t *testing.T) {
 		},
 	}
 	previous := []struct {
-		last      continuation.PromptResult
+		last      decision.PromptResult
 		rejection error
 		line      string
 	}{
-		{continuation.ResultNone, nil, ""},
-		{continuation.ResultSameAnswer, nil, "\nPrevious attempt: same answer as before"},
-		{continuation.ResultNoProgress, nil, "\nPrevious attempt: no tool was called and no todo changed"},
+		{decision.ResultNone, nil, ""},
+		{decision.ResultSameAnswer, nil, "\nPrevious attempt: same answer as before"},
+		{decision.ResultNoProgress, nil, "\nPrevious attempt: no tool was called and no todo changed"},
 		{
-			continuation.ResultNone, errors.New("Reason cannot be empty"),
+			decision.ResultNone, errors.New("Reason cannot be empty"),
 			"\nPrevious attempt: the pause reason was rejected: Reason cannot be empty",
 		},
-		{continuation.ResultTimeout, nil, "\nPrevious attempt: it failed (timeout)"},
+		{decision.ResultTimeout, nil, "\nPrevious attempt: it failed (timeout)"},
 		{503, nil, "\nPrevious attempt: it failed (HTTP 503)"},
-		{continuation.ResultTransport, nil, "\nPrevious attempt: it failed (transport)"},
+		{decision.ResultTransport, nil, "\nPrevious attempt: it failed (transport)"},
 		{
-			continuation.ResultTimeout, errors.New("Reason is required"),
+			decision.ResultTimeout, errors.New("Reason is required"),
 			"\nPrevious attempt: the pause reason was rejected: Reason is required",
 		},
 	}
@@ -191,7 +193,7 @@ func TestPromptWholeExamples(t *testing.T) {
 	p := newPrompter(t, continuation.OneLineTemplates())
 
 	got := p.Prompt(prompt.Input{
-		Task: "- [ ] Fix it", Attempt: 2, Last: continuation.ResultNoProgress,
+		Task: "- [ ] Fix it", Attempt: 2, Last: decision.ResultNoProgress,
 	})
 	assert.Equal(t, `(Automatic message: no new message has come from the user.)
 
@@ -215,10 +217,10 @@ Previous attempt: the pause reason was rejected: Reason is required`, got)
 func everyPrevious() []prompt.Input {
 	return []prompt.Input{
 		{},
-		{Last: continuation.ResultSameAnswer},
-		{Last: continuation.ResultNoProgress},
-		{Last: continuation.ResultTimeout},
-		{Last: continuation.ResultTransport},
+		{Last: decision.ResultSameAnswer},
+		{Last: decision.ResultNoProgress},
+		{Last: decision.ResultTimeout},
+		{Last: decision.ResultTransport},
 		{Last: 500},
 		{Last: 1},
 		{Rejection: errors.New("")},
@@ -334,13 +336,13 @@ func TestPromptAttemptNumbers(t *testing.T) {
 func TestPromptSaysWhatHappened(t *testing.T) {
 	t.Parallel()
 	for want, in := range map[string]prompt.Input{
-		"Your answer called no tool.":                             {End: continuation.EndUnclear},
-		"Your answer called no tool. ":                            {End: continuation.EndWaits},
+		"Your answer called no tool.":                             {End: handback.Unclear},
+		"Your answer called no tool. ":                            {End: handback.Waits},
 		"Your answer was blank.":                                  {},
-		"Your answer broke off.":                                  {End: continuation.EndAnnounces, BreaksOff: true},
-		"You announced a step but called no tool.":                {End: continuation.EndAnnounces},
-		"You called no tool; nobody can answer: decide yourself.": {End: continuation.EndAsks},
-		"": {End: continuation.EndAsks, Rejection: errors.New("no")},
+		"Your answer broke off.":                                  {End: handback.Announces, BreaksOff: true},
+		"You announced a step but called no tool.":                {End: handback.Announces},
+		"You called no tool; nobody can answer: decide yourself.": {End: handback.Asks},
+		"": {End: handback.Asks, Rejection: errors.New("no")},
 	} {
 		assert.Equal(t, strings.TrimSpace(want), rendered(t, "{whatHappened}", in))
 	}
@@ -383,10 +385,10 @@ func TestPromptSaysWhenToPause(t *testing.T) {
 		want string
 	}{
 		{prompt.Input{}, "Call todo_pause only for " + user},
-		{prompt.Input{End: continuation.EndAsks}, "Call todo_pause only for " + user},
+		{prompt.Input{End: handback.Asks}, "Call todo_pause only for " + user},
 		{prompt.Input{InWords: true}, "Pause only for " + user + inWords},
 		{prompt.Input{Mode: continuation.ApprovalYOLO}, "Call todo_pause only for errors you cannot mend or something started that must finish."},
-		{prompt.Input{Mode: continuation.ApprovalYOLO, End: continuation.EndAsks}, "Call todo_pause only for " + cases + "what cannot be undone and was not asked for."},
+		{prompt.Input{Mode: continuation.ApprovalYOLO, End: handback.Asks}, "Call todo_pause only for " + cases + "what cannot be undone and was not asked for."},
 	} {
 		assert.Equal(t, c.want, rendered(t, "{whenToPause}", c.in))
 	}
@@ -430,7 +432,7 @@ func TestPromptWithoutGaps(t *testing.T) {
 		p := newPrompter(t, continuation.Templates{Standard: continuation.StandardTemplates{Base: base, Retry: "{openTodos}"}})
 		in := prompt.Input{Task: "x", Attempt: 1}
 		assert.Equal(t, continuation.PromptPreamble+"\n\n"+want, p.Prompt(in), base)
-		in.Attempt, in.Last = 2, continuation.ResultSameAnswer
+		in.Attempt, in.Last = 2, decision.ResultSameAnswer
 		assert.Equal(t, continuation.PromptPreamble+"\n\n"+want+"\n\nPrevious attempt: same answer as before", p.Prompt(in), base)
 	}
 }
@@ -496,12 +498,12 @@ func TestQuestionAndCheckAreShort(t *testing.T) {
 // everyEnd returns an input for each way in which a turn ends, with todo_pause among the
 // tools and without.
 func everyEnd() (inputs []prompt.Input) {
-	for end := continuation.EndNone; end <= continuation.EndWaits; end++ {
+	for end := handback.Blank; end <= handback.Waits; end++ {
 		for _, inWords := range []bool{false, true} {
 			inputs = append(inputs, prompt.Input{End: end, InWords: inWords})
 		}
 	}
-	return append(inputs, prompt.Input{End: continuation.EndAnnounces, BreaksOff: true}, prompt.Input{End: continuation.EndUnclear, Rejection: errors.New("too brief")})
+	return append(inputs, prompt.Input{End: handback.Announces, BreaksOff: true}, prompt.Input{End: handback.Unclear, Rejection: errors.New("too brief")})
 }
 
 // The built-in prompt says each thing once: a word to copy as a reason, two rules for
@@ -549,7 +551,7 @@ func TestPromptProblem(t *testing.T) {
 	t.Parallel()
 	const label = "\nPrevious attempt: "
 	rejected := func(text string) prompt.Input { return prompt.Input{Rejection: errors.New(text)} }
-	failed := func(status continuation.PromptResult) prompt.Input { return prompt.Input{Last: status} }
+	failed := func(status decision.PromptResult) prompt.Input { return prompt.Input{Last: status} }
 	cases := []struct {
 		name string
 		in   prompt.Input
@@ -583,7 +585,7 @@ func TestPromptProblem(t *testing.T) {
 		require.True(t, found, c.name)
 		assert.Equal(t, c.want, line, c.name)
 	}
-	for _, unknown := range []continuation.PromptResult{-99, math.MinInt} {
+	for _, unknown := range []decision.PromptResult{-99, math.MinInt} {
 		got := p.Prompt(prompt.Input{Task: "Fix it", Attempt: 2, Last: unknown})
 		assert.NotContains(t, got, label, "an unknown result has no line")
 	}
@@ -598,7 +600,7 @@ func TestPromptCustomTemplates(t *testing.T) {
 		},
 		YOLO: continuation.YOLOTemplates{Retry: " \n", Urgent: "now"},
 	})
-	in := prompt.Input{Task: "{attemptCount}", Attempt: 2, Last: continuation.ResultSameAnswer}
+	in := prompt.Input{Task: "{attemptCount}", Attempt: 2, Last: decision.ResultSameAnswer}
 	assert.Equal(t, continuation.PromptPreamble+
 		"\n\n2. {attemptCount}{attemptCount} {\"a\":{}}"+
 		"\n\n{attemptCount} again\nPrevious attempt: same answer as before", p.Prompt(in))
@@ -606,7 +608,7 @@ func TestPromptCustomTemplates(t *testing.T) {
 	in = announced()
 	in.Attempt, in.Mode = 2, continuation.ApprovalYOLO
 	assert.Equal(t, goldenYOLO, p.Prompt(in), "a blank Retry leaves its line out")
-	in.Last = continuation.ResultSameAnswer
+	in.Last = decision.ResultSameAnswer
 	assert.Equal(t, goldenYOLO+"\n\nPrevious attempt: same answer as before", p.Prompt(in))
 	in.Attempt = 3
 	assert.Equal(t, goldenYOLO+"\n\nnow\nPrevious attempt: same answer as before", p.Prompt(in))
@@ -660,7 +662,7 @@ func TestPromptAllocatesOnlyItself(t *testing.T) {
 	for name, in := range map[string]prompt.Input{
 		"clean":  {Task: "Implement the retry logic of the upload client and test it", Attempt: 1},
 		"dirty":  {Task: "- [ ] it's\nin need of " + strings.Repeat("\U0001F642", 1000), Attempt: 2},
-		"yolo":   {Task: "Fix it", Attempt: math.MaxInt, Mode: continuation.ApprovalYOLO, Last: continuation.ResultSameAnswer},
+		"yolo":   {Task: "Fix it", Attempt: math.MaxInt, Mode: continuation.ApprovalYOLO, Last: decision.ResultSameAnswer},
 		"blank":  {Attempt: 1},
 		"failed": {Task: "Fix it", Attempt: 2, Last: 503},
 		"rejected": {
@@ -680,7 +682,7 @@ func FuzzPrompt(f *testing.F) {
 	p, err := prompt.New(continuation.OneLineTemplates())
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, task string, attempt int, yolo bool, last int, rejected bool, problem string) {
-		in := prompt.Input{Task: task, Attempt: attempt, Mode: mode(yolo), Last: continuation.PromptResult(last)}
+		in := prompt.Input{Task: task, Attempt: attempt, Mode: mode(yolo), Last: decision.PromptResult(last)}
 		if rejected {
 			in.Rejection = errors.New(problem)
 		}
@@ -818,7 +820,7 @@ func FuzzTemplates(f *testing.F) {
 
 func TestQuestion(t *testing.T) {
 	t.Parallel()
-	question := prompt.Question(prompt.Input{End: continuation.EndUnclear})
+	question := prompt.Question(prompt.Input{End: handback.Unclear})
 	assert.Equal(t, `(Automatic message: no new message has come from the user.)
 
 Is anything of what was asked still open? If so, go on with it now, with a tool call. If an error keeps you from it, or it needs a decision that only the user can make, call todo_pause with the reason.
@@ -828,9 +830,9 @@ Nothing is open.`, question)
 	assert.Contains(t, prompt.Question(prompt.Input{InWords: true}), "todo_pause is not among your tools. To pause, end your answer with todo_pause('…')")
 	for want, in := range map[string]prompt.Input{
 		"Your answer was blank.":                                  {},
-		"Your answer broke off.":                                  {End: continuation.EndAnnounces, BreaksOff: true},
-		"You announced a step but called no tool.":                {End: continuation.EndAnnounces},
-		"You called no tool; nobody can answer: decide yourself.": {End: continuation.EndAsks},
+		"Your answer broke off.":                                  {End: handback.Announces, BreaksOff: true},
+		"You announced a step but called no tool.":                {End: handback.Announces},
+		"You called no tool; nobody can answer: decide yourself.": {End: handback.Asks},
 	} {
 		assert.Equal(t, strings.Replace(question, "\n\n", "\n\n"+want+"\n\n", 1), prompt.Question(in))
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/description"
+	"github.com/carryon-go/carryon/internal/handback"
 )
 
 // MaxWords is how many words the built-in prompt has at most at attempt 1, without the
@@ -48,13 +49,13 @@ func (in *Input) happened() string {
 		return happenedBreakOff
 	}
 	switch in.End {
-	case continuation.EndNone:
+	case handback.Blank:
 		return happenedBlank
-	case continuation.EndAnnounces:
+	case handback.Announces:
 		return happenedAnnounced
-	case continuation.EndAsks:
+	case handback.Asks:
 		return happenedQuestion
-	case continuation.EndUnclear, continuation.EndWaits:
+	case handback.Unclear, handback.Waits:
 	}
 	return happenedNoTool
 }
@@ -84,7 +85,7 @@ func (in *Input) appendPause(dst []byte) []byte {
 	switch {
 	case in.Mode != continuation.ApprovalYOLO:
 		last = pauseUser
-	case in.End == continuation.EndAsks:
+	case in.End == handback.Asks:
 		last = pauseUndone
 	}
 	dst = append(append(dst, begin...), pauseError...)

@@ -1,3 +1,5 @@
+// Package session keeps the states of sessions, in memory or in an engine that processes
+// share. Package decision has what a state is.
 package session
 
 import (
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/scope"
 )
 
@@ -60,7 +63,7 @@ func (m *MemoryStore) Len() int {
 }
 
 // Update implements [Store]. It never fails, and ignores ctx, because it never waits.
-func (m *MemoryStore) Update(_ context.Context, key string, f func(continuation.State) continuation.State) error {
+func (m *MemoryStore) Update(_ context.Context, key string, f func(decision.State) decision.State) error {
 	key = scope.Name(key)
 	first := int(maphash.String(m.seed, key) % uint64(len(m.shards))) //nolint:gosec // at most memoryShards
 	if m.shards[first].update(key, f, m) {
@@ -70,18 +73,18 @@ func (m *MemoryStore) Update(_ context.Context, key string, f func(continuation.
 }
 
 // update reports whether a session was added beyond the limit.
-func (s *memoryShard) update(key string, f func(continuation.State) continuation.State, m *MemoryStore) (full bool) {
+func (s *memoryShard) update(key string, f func(decision.State) decision.State, m *MemoryStore) (full bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.tick(m.now().UnixNano())
 	kept := s.records[key]
-	var before continuation.State
+	var before decision.State
 	if kept != nil && !m.tooOld(kept, now) {
 		before = kept.unpack()
 	}
 	after := f(before)
 	switch {
-	case after == (continuation.State{}): // nothing to remember
+	case after == (decision.State{}): // nothing to remember
 		if kept != nil {
 			delete(s.records, key)
 			m.sessions.Add(-1)
@@ -111,7 +114,7 @@ func (s *memoryShard) tick(now int64) int64 {
 
 func (m *MemoryStore) tooOld(r *record, now int64) bool {
 	age := time.Duration(now - r.used)
-	return m.life != continuation.Off && age > m.life || r.isLoop() && age > loopLife
+	return m.life != continuation.Off && age > m.life || r.isLoop() && age > decision.LoopLife
 }
 
 // evict forgets one session other than key: from shard first, or from the next shard
@@ -190,7 +193,7 @@ const (
 	worked
 )
 
-func flagsOf(s continuation.State) (f flags) {
+func flagsOf(s decision.State) (f flags) {
 	if s.Answered {
 		f |= answered
 	}
@@ -209,7 +212,7 @@ func flagsOf(s continuation.State) (f flags) {
 	if s.Asked {
 		f |= asked
 	}
-	if s.Unjudged {
+	if s.Unassessed {
 		f |= unjudged
 	}
 	if s.Check.Worked {
@@ -244,15 +247,15 @@ type claimRecord struct {
 	since, until instant
 }
 
-func claimRecordOf(c continuation.Claim) claimRecord {
+func claimRecordOf(c decision.Claim) claimRecord {
 	return claimRecord{c.Token, instantOf(c.Since), instantOf(c.Until)}
 }
 
-func (c *claimRecord) unpack() continuation.Claim {
+func (c *claimRecord) unpack() decision.Claim {
 	if c == nil {
-		return continuation.Claim{}
+		return decision.Claim{}
 	}
-	return continuation.Claim{Token: c.token, Since: c.since.time(), Until: c.until.time()}
+	return decision.Claim{Token: c.token, Since: c.since.time(), Until: c.until.time()}
 }
 
 // rareRecord is the part of a State that most sessions do not have.
@@ -268,10 +271,10 @@ type rareRecord struct {
 	failed   int32  // how often it has failed
 	calls    [8]uint64
 	loopSize int32
-	own      continuation.Overrides
+	own      decision.Overrides
 }
 
-func rareRecordOf(s *continuation.State) rareRecord {
+func rareRecordOf(s *decision.State) rareRecord {
 	return rareRecord{
 		paused:   s.Paused,
 		waiting:  instantOf(s.Waiting.Since),
@@ -288,13 +291,13 @@ func rareRecordOf(s *continuation.State) rareRecord {
 	}
 }
 
-func (r *rareRecord) unpackTo(s *continuation.State) {
+func (r *rareRecord) unpackTo(s *decision.State) {
 	if r == nil {
 		return
 	}
 	s.Paused, s.Repeats = r.paused, int(r.repeats)
-	s.Waiting = continuation.Waiting{Since: r.waiting.time(), Turns: int(r.waits)}
-	s.Loop = continuation.Loop{Size: int(r.loopSize), Seen: r.loopSeen.time()}
+	s.Waiting = decision.Waiting{Since: r.waiting.time(), Turns: int(r.waits)}
+	s.Loop = decision.Loop{Size: int(r.loopSize), Seen: r.loopSeen.time()}
 	s.Check.Message, s.Check.Failed, s.Check.Last = r.checked, int(r.failed), r.failure
 	s.Stale, s.Calls, s.Overrides = r.stale, r.calls, r.own
 }
@@ -318,7 +321,7 @@ func (r *record) isLoop() bool {
 	return r.rare != nil && (r.rare.loopSize != 0 || r.rare.loopSeen != 0)
 }
 
-func (r *record) pack(s continuation.State, now int64) {
+func (r *record) pack(s decision.State, now int64) {
 	*r = record{
 		message:       s.Message,
 		userTurn:      small(s.UserTurn),
@@ -349,8 +352,8 @@ func (r *record) pack(s continuation.State, now int64) {
 // that only the few states that need one cost an allocation.
 func copied[T any](value T) *T { return &value }
 
-func (r *record) unpack() continuation.State {
-	s := continuation.State{
+func (r *record) unpack() decision.State {
+	s := decision.State{
 		UserTurn:      int(r.userTurn),
 		Message:       r.message,
 		Users:         int(r.users),
@@ -360,19 +363,19 @@ func (r *record) unpack() continuation.State {
 		Cancelled:     r.flags&cancelled != 0,
 		LeaveDenied:   r.flags&leaveDenied != 0,
 		Asked:         r.flags&asked != 0,
-		Unjudged:      r.flags&unjudged != 0,
-		Check:         continuation.CheckState{Worked: r.flags&worked != 0},
+		Unassessed:    r.flags&unjudged != 0,
+		Check:         decision.CheckState{Worked: r.flags&worked != 0},
 		TextLength:    int(r.textLength),
 		Attempts:      int(r.attempts),
 		Continuations: int(r.continuations),
 		Tokens:        int(r.tokens),
 		Previous:      r.previous,
 		LastPrompt:    r.lastPrompt.time(),
-		LastResult:    continuation.PromptResult(r.lastResult),
+		LastResult:    decision.PromptResult(r.lastResult),
 		Claim:         r.claim.unpack(),
 	}
 	if r.active >= 0 {
-		s.Watermarks = continuation.Watermarks{Set: true, Todos: int(r.todos), Completed: int(r.completed), Active: int(r.active)}
+		s.Watermarks = decision.Watermarks{Set: true, Todos: int(r.todos), Completed: int(r.completed), Active: int(r.active)}
 	}
 	r.rare.unpackTo(&s)
 	return s

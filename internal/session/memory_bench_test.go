@@ -7,16 +7,16 @@ import (
 	"testing"
 
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/session"
+	"github.com/carryon-go/carryon/internal/decision"
 )
 
 func BenchmarkMemoryStoreUpdate(b *testing.B) {
-	claimed := func(s continuation.State) continuation.State {
-		return session.Claim(s, 1, noon, continuation.DefaultLimits().ClaimLife)
+	claimed := func(s decision.State) decision.State {
+		return s.Acquire(1, noon, continuation.DefaultLimits().ClaimLife)
 	}
 	for _, c := range []struct {
 		name string
-		f    func(continuation.State) continuation.State
+		f    func(decision.State) decision.State
 	}{{"state=idle", count}, {"state=claimed", claimed}} {
 		b.Run(c.name, func(b *testing.B) {
 			ctx := b.Context()

@@ -16,12 +16,13 @@ import (
 
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
 )
 
 // count is an update that leaves a non-zero state.
-func count(s continuation.State) continuation.State {
+func count(s decision.State) decision.State {
 	s.Attempts++
 	return s
 }
@@ -31,15 +32,15 @@ func newMemory() *session.MemoryStore {
 	return session.NewMemoryStore(continuation.DefaultLimits().MaxSessions, continuation.DefaultLimits().SessionLife, time.Now)
 }
 
-func update(t *testing.T, m session.Store, key string, f func(continuation.State) continuation.State) {
+func update(t *testing.T, m session.Store, key string, f func(decision.State) decision.State) {
 	t.Helper()
 	require.NoError(t, m.Update(t.Context(), key, f))
 }
 
 // peek returns the state under key. It counts as an update.
-func peek(t *testing.T, m session.Store, key string) (state continuation.State) {
+func peek(t *testing.T, m session.Store, key string) (state decision.State) {
 	t.Helper()
-	update(t, m, key, func(s continuation.State) continuation.State { state = s; return s })
+	update(t, m, key, func(s decision.State) decision.State { state = s; return s })
 	return state
 }
 
@@ -48,16 +49,16 @@ func kept(t *testing.T, m session.Store, keys ...string) []string {
 	t.Helper()
 	var found []string
 	for _, key := range keys {
-		if peek(t, m, key) != (continuation.State{}) {
+		if peek(t, m, key) != (decision.State{}) {
 			found = append(found, key)
 		}
 	}
 	return found
 }
 
-func claim(at time.Time) func(continuation.State) continuation.State {
-	return func(s continuation.State) continuation.State {
-		return session.Claim(s, 1, at, continuation.DefaultLimits().ClaimLife)
+func claim(at time.Time) func(decision.State) decision.State {
+	return func(s decision.State) decision.State {
+		return s.Acquire(1, at, continuation.DefaultLimits().ClaimLife)
 	}
 }
 
@@ -87,7 +88,7 @@ func TestMemoryStoreKeepsNoZeroStates(t *testing.T) {
 	}
 	assert.Equal(t, 2, m.Len(), "reading a session stores nothing")
 	assert.Equal(t, []string{"a", "b"}, kept(t, m, "a", "b"))
-	update(t, m, "a", func(continuation.State) continuation.State { return continuation.State{} })
+	update(t, m, "a", func(decision.State) decision.State { return decision.State{} })
 	assert.Equal(t, 1, m.Len(), "a zero state is not stored")
 }
 
@@ -98,7 +99,7 @@ func TestMemoryStoreSurvivesAPanic(t *testing.T) {
 	update(t, m, "a", count)
 	for _, key := range []string{"a", "b"} {
 		assert.Panics(t, func() {
-			_ = m.Update(t.Context(), key, func(continuation.State) continuation.State { panic("oops") })
+			_ = m.Update(t.Context(), key, func(decision.State) decision.State { panic("oops") })
 		})
 	}
 	assert.Equal(t, 1, peek(t, m, "a").Attempts)
@@ -117,7 +118,7 @@ func TestMemoryStoreIsNeverFullerThanItsLimit(t *testing.T) {
 		}
 		found := 0
 		for i := range 3 * limit {
-			if peek(t, m, strconv.Itoa(i)) != (continuation.State{}) {
+			if peek(t, m, strconv.Itoa(i)) != (decision.State{}) {
 				found++
 			}
 		}
@@ -192,7 +193,7 @@ func TestMemoryStoreForgetsClaimedSessionsLast(t *testing.T) {
 	}
 	assert.Equal(t, []string{"claimed", "c", "d"}, kept(t, m, "claimed", "a", "b", "c", "d"))
 
-	update(t, m, "claimed", func(s continuation.State) continuation.State { return session.Release(s, 1, session.Ended{}) })
+	update(t, m, "claimed", func(s decision.State) decision.State { return s.Release(1, decision.Ended{}) })
 	for _, key := range []string{"e", "f", "g"} {
 		clock.Advance(time.Second)
 		update(t, m, key, count)
@@ -315,12 +316,12 @@ func TestMemoryStoreConcurrentUse(t *testing.T) {
 // fillStore stores n sessions such as an agent leaves behind.
 func fillStore(tb testing.TB, m *session.MemoryStore, n int) {
 	tb.Helper()
-	turn := session.UserTurnOf(3, "Please build it")
+	turn := decision.UserTurnOf(3, "Please build it")
 	for i := range n {
 		err := m.Update(context.Background(), fmt.Sprintf("conversation-%08d", i), //nolint:usetesting // costs nothing
-			func(s continuation.State) continuation.State {
-				s = session.Release(session.Claim(session.RegisterUserTurn(s, turn), 1, noon, continuation.DefaultLimits().ClaimLife), 1, session.Ended{Tokens: 100})
-				s.Watermarks = continuation.Watermarks{Set: true, Active: 3}
+			func(s decision.State) decision.State {
+				s = s.RegisterUserTurn(turn).Acquire(1, noon, continuation.DefaultLimits().ClaimLife).Release(1, decision.Ended{Tokens: 100})
+				s.Watermarks = decision.Watermarks{Set: true, Active: 3}
 				return s
 			})
 		require.NoError(tb, err)

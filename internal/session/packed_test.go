@@ -11,10 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 )
 
 // fill sets every field below v to a value that is neither zero nor another
-// field's, so that a field added to continuation.State cannot be forgotten in a record.
+// field's, so that a field added to decision.State cannot be forgotten in a record.
 func fill(t *testing.T, v reflect.Value, n *int64) {
 	t.Helper()
 	*n++
@@ -48,7 +49,7 @@ func fill(t *testing.T, v reflect.Value, n *int64) {
 
 func TestRecordKeepsEveryField(t *testing.T) {
 	t.Parallel()
-	var s continuation.State
+	var s decision.State
 	fill(t, reflect.ValueOf(&s).Elem(), new(int64))
 	assert.Equal(t, s, roundTrip(s))
 }
@@ -56,12 +57,12 @@ func TestRecordKeepsEveryField(t *testing.T) {
 func TestRecordKeeps(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1_900_000_000, 1)
-	for name, s := range map[string]continuation.State{
+	for name, s := range map[string]decision.State{
 		"nothing":                  {},
-		"a timeout":                {LastResult: continuation.ResultTimeout},
-		"watermarks of nothing":    {Watermarks: continuation.Watermarks{Set: true}},
+		"a timeout":                {LastResult: decision.ResultTimeout},
+		"watermarks of nothing":    {Watermarks: decision.Watermarks{Set: true}},
 		"a pause without a reason": {Paused: continuation.Pause{Since: at}},
-		"a claim":                  {Claim: continuation.Claim{Token: 1, Since: at}},
+		"a claim":                  {Claim: decision.Claim{Token: 1, Since: at}},
 		"the largest counts":       {Attempts: math.MaxInt32, Continuations: math.MaxInt32, Tokens: math.MaxInt, TextLength: math.MaxInt32},
 	} {
 		assert.Equal(t, s, roundTrip(s), name)
@@ -71,7 +72,7 @@ func TestRecordKeeps(t *testing.T) {
 func TestRecordKeepsTheInstantWhateverTheZone(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2030, 1, 1, 12, 0, 0, 987654321, time.FixedZone("", 3600))
-	got := roundTrip(continuation.State{LastPrompt: at, Paused: continuation.Pause{Since: at}, Claim: continuation.Claim{Token: 1, Since: at}})
+	got := roundTrip(decision.State{LastPrompt: at, Paused: continuation.Pause{Since: at}, Claim: decision.Claim{Token: 1, Since: at}})
 	assert.True(t, at.Equal(got.LastPrompt))
 	assert.True(t, at.Equal(got.Paused.Since))
 	assert.True(t, at.Equal(got.Claim.Since))
@@ -81,7 +82,7 @@ func TestRecordKeepsTheInstantWhateverTheZone(t *testing.T) {
 func TestRecordBoundsTimesThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_900_000_000, 0)
-	got := roundTrip(continuation.State{Claim: continuation.Claim{Token: 1, Since: now, Until: now.Add(math.MaxInt64)}})
+	got := roundTrip(decision.State{Claim: decision.Claim{Token: 1, Since: now, Until: now.Add(math.MaxInt64)}})
 	assert.True(t, got.Claim.Active(now.AddDate(200, 0, 0)))
 }
 
@@ -89,17 +90,17 @@ func TestRecordBoundsTimesThatDoNotFit(t *testing.T) {
 // renew a budget.
 func TestRecordBoundsWhatDoesNotFit(t *testing.T) {
 	t.Parallel()
-	got := roundTrip(continuation.State{Attempts: math.MaxInt, Continuations: math.MaxInt, LastResult: math.MaxInt})
-	assert.Equal(t, continuation.State{
+	got := roundTrip(decision.State{Attempts: math.MaxInt, Continuations: math.MaxInt, LastResult: math.MaxInt})
+	assert.Equal(t, decision.State{
 		Attempts: math.MaxInt32, Continuations: math.MaxInt32, LastResult: math.MaxInt16,
 	}, got)
-	assert.Equal(t, continuation.PromptResult(math.MinInt16), roundTrip(continuation.State{LastResult: math.MinInt}).LastResult)
-	assert.Zero(t, roundTrip(continuation.State{Attempts: -5}).Attempts)
+	assert.Equal(t, decision.PromptResult(math.MinInt16), roundTrip(decision.State{LastResult: math.MinInt}).LastResult)
+	assert.Zero(t, roundTrip(decision.State{Attempts: -5}).Attempts)
 }
 
 func TestRecordIsACopy(t *testing.T) {
 	t.Parallel()
-	s := continuation.State{Paused: continuation.Pause{Reason: "a", Since: time.Unix(1, 0)}}
+	s := decision.State{Paused: continuation.Pause{Reason: "a", Since: time.Unix(1, 0)}}
 	var r record
 	r.pack(s, 0)
 	s.Paused.Reason = "b"
@@ -111,7 +112,7 @@ func TestRecordIsSmall(t *testing.T) {
 	assert.LessOrEqual(t, unsafe.Sizeof(record{}), uintptr(96), "a size class more is 16 MB for a million sessions")
 }
 
-func roundTrip(s continuation.State) continuation.State {
+func roundTrip(s decision.State) decision.State {
 	var r record
 	r.pack(s, 1)
 	return r.unpack()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/recordtable"
 	"github.com/carryon-go/carryon/records"
 )
@@ -25,7 +26,7 @@ type Store interface {
 	// Keys are the program's session names, and keys that carryon makes for calls
 	// without a session, which begin with a NUL byte. A store may forget a state that
 	// was not updated for long: the session then has its full budgets again.
-	Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error
+	Update(ctx context.Context, key string, f func(decision.State) decision.State) error
 }
 
 // stateFormat says how a State is encoded. An incompatible change takes the next
@@ -36,7 +37,7 @@ func stateFormat() recordtable.Format { return recordtable.Format{Kind: "state",
 // change a record that a newer version of carryon, or another program, has written:
 // Update fails with [ErrBadState] and [records.ErrNewer] or [records.ErrForeign].
 type SharedStore struct {
-	table recordtable.Table[continuation.State]
+	table recordtable.Table[decision.State]
 	life  time.Duration
 }
 
@@ -44,12 +45,12 @@ type SharedStore struct {
 // after its last use; [continuation.Off] is no limit. A session with a claim is kept
 // at least until the claim lapses, and one with settings of its own for good.
 func NewSharedStore(engine records.Records, life time.Duration) *SharedStore {
-	return &SharedStore{table: recordtable.Table[continuation.State]{Records: engine, Format: stateFormat()}, life: life}
+	return &SharedStore{table: recordtable.Table[decision.State]{Records: engine, Format: stateFormat()}, life: life}
 }
 
 // Update implements [Store].
-func (s *SharedStore) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
-	err := s.table.Update(ctx, key, func(_ time.Time, old continuation.State) (continuation.State, time.Duration, error) {
+func (s *SharedStore) Update(ctx context.Context, key string, f func(decision.State) decision.State) error {
+	err := s.table.Update(ctx, key, func(_ time.Time, old decision.State) (decision.State, time.Duration, error) {
 		next := f(old)
 		return next, s.keep(next), nil
 	})
@@ -60,13 +61,13 @@ func (s *SharedStore) Update(ctx context.Context, key string, f func(continuatio
 }
 
 // keep returns how long a state is kept from now on.
-func (s *SharedStore) keep(next continuation.State) time.Duration {
+func (s *SharedStore) keep(next decision.State) time.Duration {
 	switch {
-	case next == continuation.State{}:
+	case next == decision.State{}:
 		return recordtable.Forget
-	case next.Loop != continuation.Loop{}:
-		return loopLife
-	case s.life == continuation.Off, next.Overrides != continuation.Overrides{}: // a user's settings must not revert on their own
+	case next.Loop != decision.Loop{}:
+		return decision.LoopLife
+	case s.life == continuation.Off, next.Overrides != decision.Overrides{}: // a user's settings must not revert on their own
 		return records.Off
 	case next.Claim.Token != 0 && next.Claim.Until.IsZero():
 		return records.Off

@@ -11,14 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/session"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/testkit/recordtest"
 )
 
 // Count implements recordtest.Counter.
 func (c *storeCheck) Count(key string) (int, error) {
 	result := 0
-	err := c.store.Update(c.Context(), key, func(s continuation.State) continuation.State {
+	err := c.store.Update(c.Context(), key, func(s decision.State) decision.State {
 		recordtest.GiveWay()
 		s.Attempts++
 		result = s.Attempts
@@ -59,11 +59,11 @@ func (c *storeCheck) compete(key string, callers uint64) (holders []uint64) {
 		wg.Go(func() {
 			<-begin
 			got := false
-			err := c.store.Update(c.Context(), key, func(s continuation.State) continuation.State {
+			err := c.store.Update(c.Context(), key, func(s decision.State) decision.State {
 				recordtest.GiveWay()
 				got = s.Claim.Token == token || !s.Claim.Active(now)
 				if got {
-					return session.Claim(s, token, now, continuation.DefaultLimits().ClaimLife)
+					return s.Acquire(token, now, continuation.DefaultLimits().ClaimLife)
 				}
 				return s
 			})
@@ -83,12 +83,12 @@ func (c *storeCheck) compete(key string, callers uint64) (holders []uint64) {
 // release needs that.
 func (c *storeCheck) endedContext() {
 	for _, when := range []string{"before the update", "while f runs"} {
-		c.put(when, continuation.State{Attempts: 1})
+		c.put(when, decision.State{Attempts: 1})
 		ctx, cancel := context.WithCancel(c.Context())
 		if when == "before the update" {
 			cancel()
 		}
-		err := c.try(ctx, when, func(s continuation.State) continuation.State {
+		err := c.try(ctx, when, func(s decision.State) decision.State {
 			cancel()
 			s.Attempts++
 			return s
@@ -104,12 +104,12 @@ func (c *storeCheck) endedContext() {
 
 // panics updates with a function that panics. The store may pass the panic on or turn it into an error.
 func (c *storeCheck) panics() {
-	c.put("old", continuation.State{Attempts: 1})
+	c.put("old", decision.State{Attempts: 1})
 	for key, want := range map[string]int{"old": 1, "new": 0} {
-		err := c.try(c.Context(), key, func(continuation.State) continuation.State { panic("f panics") })
+		err := c.try(c.Context(), key, func(decision.State) decision.State { panic("f panics") })
 		require.Error(c, err, "key %q: nothing can have been stored", key)
 		got := -1
-		require.NoError(c, c.try(c.Context(), key, func(s continuation.State) continuation.State {
+		require.NoError(c, c.try(c.Context(), key, func(s decision.State) decision.State {
 			got = s.Attempts
 			return s
 		}), "key %q: the update after the panic", key)
@@ -118,7 +118,7 @@ func (c *storeCheck) panics() {
 }
 
 // try runs an update that may panic, which counts as an error.
-func (c *storeCheck) try(ctx context.Context, key string, f func(continuation.State) continuation.State) (err error) {
+func (c *storeCheck) try(ctx context.Context, key string, f func(decision.State) decision.State) (err error) {
 	c.Helper()
 	defer func() {
 		if panicked := recover(); panicked != nil {

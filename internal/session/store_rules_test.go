@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/internal/testkit/recordtest"
 )
@@ -37,7 +38,7 @@ type twoStores struct {
 	used atomic.Uint64
 }
 
-func (s *twoStores) Update(ctx context.Context, key string, f func(continuation.State) continuation.State) error {
+func (s *twoStores) Update(ctx context.Context, key string, f func(decision.State) decision.State) error {
 	if bits.OnesCount64(s.used.Add(1))%2 == 0 { // an order without a period, so that each reads what the other wrote
 		return s.b.Update(ctx, key, f)
 	}
@@ -74,25 +75,25 @@ type storeCheck struct {
 }
 
 // update fails the check if the store fails or never runs f.
-func (c *storeCheck) update(key string, f func(continuation.State) continuation.State) {
+func (c *storeCheck) update(key string, f func(decision.State) decision.State) {
 	c.Helper()
 	ran := false
-	require.NoError(c, c.store.Update(c.Context(), key, func(s continuation.State) continuation.State {
+	require.NoError(c, c.store.Update(c.Context(), key, func(s decision.State) decision.State {
 		ran = true
 		return f(s)
 	}), "key %q", key)
 	require.True(c, ran, "key %q: Update has to run f", key)
 }
 
-func (c *storeCheck) put(key string, s continuation.State) {
+func (c *storeCheck) put(key string, s decision.State) {
 	c.Helper()
-	c.update(key, func(continuation.State) continuation.State { return s })
+	c.update(key, func(decision.State) decision.State { return s })
 }
 
-func (c *storeCheck) get(key string) continuation.State {
+func (c *storeCheck) get(key string) decision.State {
 	c.Helper()
-	var got continuation.State
-	c.update(key, func(s continuation.State) continuation.State {
+	var got decision.State
+	c.update(key, func(s decision.State) decision.State {
 		got = s
 		return s
 	})
@@ -100,15 +101,15 @@ func (c *storeCheck) get(key string) continuation.State {
 }
 
 func (c *storeCheck) unknownKeys() {
-	assert.Equal(c, continuation.State{}, c.get("unknown"))
-	assert.Equal(c, continuation.State{}, c.get("unknown"), "a look changes nothing")
-	c.put("known", continuation.State{Attempts: 1})
-	assert.Equal(c, continuation.State{}, c.get("unknown"))
+	assert.Equal(c, decision.State{}, c.get("unknown"))
+	assert.Equal(c, decision.State{}, c.get("unknown"), "a look changes nothing")
+	c.put("known", decision.State{Attempts: 1})
+	assert.Equal(c, decision.State{}, c.get("unknown"))
 }
 
 func (c *storeCheck) keepsUpdates() {
 	for want := range 5 {
-		c.update("a", func(s continuation.State) continuation.State {
+		c.update("a", func(s decision.State) decision.State {
 			assert.Equal(c, want, s.Attempts, "f gets what was stored last, each time it runs")
 			s.Attempts++
 			return s
@@ -119,7 +120,7 @@ func (c *storeCheck) keepsUpdates() {
 }
 
 func (c *storeCheck) everyField() {
-	var want continuation.State
+	var want decision.State
 	fillState(c, reflect.ValueOf(&want).Elem(), new(int64))
 	c.put("a", want)
 	assert.Equal(c, tidy(want), tidy(c.get("a")))
@@ -127,12 +128,12 @@ func (c *storeCheck) everyField() {
 
 func (c *storeCheck) kindsOfStates() {
 	at := time.Date(2030, time.March, 1, 12, 0, 0, int(987*time.Millisecond), time.UTC)
-	for name, want := range map[string]continuation.State{
+	for name, want := range map[string]decision.State{
 		"paused":            {Paused: continuation.Pause{Reason: "No file\n\"a\\b\" \u2028 \U0001f6d1 <&>", Since: at}},
-		"claimed":           {Claim: continuation.Claim{Token: math.MaxUint64, Since: at}, Attempts: 1, Continuations: 1, LastPrompt: at},
+		"claimed":           {Claim: decision.Claim{Token: math.MaxUint64, Since: at}, Attempts: 1, Continuations: 1, LastPrompt: at},
 		"claimed and ended": {Attempts: 1, Continuations: 1, Tokens: 1 << 40, LastPrompt: at},
-		"timed out":         {LastResult: continuation.ResultTimeout},
-		"empty list seen":   {Watermarks: continuation.Watermarks{Set: true}},
+		"timed out":         {LastResult: decision.ResultTimeout},
+		"empty list seen":   {Watermarks: decision.Watermarks{Set: true}},
 		"stale":             {Stale: 1<<63 + 1},
 		"cancelled":         {Cancelled: true},
 		"odd message":       {Message: 1<<53 + 1},
@@ -145,18 +146,18 @@ func (c *storeCheck) kindsOfStates() {
 }
 
 func (c *storeCheck) backToZero() {
-	c.put("a", continuation.State{Attempts: 1, Paused: continuation.Pause{Reason: "x", Since: time.Unix(1_900_000_000, 0)}})
-	c.put("a", continuation.State{})
-	assert.Equal(c, continuation.State{}, tidy(c.get("a")))
+	c.put("a", decision.State{Attempts: 1, Paused: continuation.Pause{Reason: "x", Since: time.Unix(1_900_000_000, 0)}})
+	c.put("a", decision.State{})
+	assert.Equal(c, decision.State{}, tidy(c.get("a")))
 }
 
 func (c *storeCheck) isolatedKeys() {
 	keys := recordtest.AwkwardKeys()
 	for i, key := range keys {
-		c.put(key, continuation.State{Tokens: i + 1})
+		c.put(key, decision.State{Tokens: i + 1})
 	}
 	for i, key := range keys {
-		assert.Equal(c, continuation.State{Tokens: i + 1}, c.get(key), "key %q", key)
+		assert.Equal(c, decision.State{Tokens: i + 1}, c.get(key), "key %q", key)
 	}
 }
 
@@ -194,7 +195,7 @@ func fillState(tb testing.TB, v reflect.Value, n *int64) {
 }
 
 // tidy returns s with its times in UTC, to the millisecond, so that equal instants are equal.
-func tidy(s continuation.State) continuation.State {
+func tidy(s decision.State) decision.State {
 	for _, at := range []*time.Time{&s.LastPrompt, &s.Claim.Since, &s.Claim.Until, &s.Loop.Seen, &s.Paused.Since, &s.Waiting.Since} {
 		if at.IsZero() {
 			*at = time.Time{}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/records"
 )
@@ -47,7 +48,7 @@ func TestKeysOfSharedStatesHaveAHashOfTheName(t *testing.T) {
 	t.Parallel()
 	var keys []string
 	engine := watched{records.NewMemoryEngine(), func(key string) { keys = append(keys, key) }}
-	put(t, newShared(engine), "alice@example.com", continuation.State{UserTurn: 1})
+	put(t, newShared(engine), "alice@example.com", decision.State{UserTurn: 1})
 	// printf %s alice@example.com | sha256sum
 	assert.Equal(t, []string{"carryon:state:ff8d9819fc0e12bf0d24892e45987e249a28dce836a85cad60e28eaaa8c6d976"}, keys)
 }
@@ -63,9 +64,9 @@ func (w watched) Update(ctx context.Context, key string, f records.UpdateFunc) e
 	return w.Records.Update(ctx, key, f)
 }
 
-func put(t *testing.T, store session.Store, key string, s continuation.State) {
+func put(t *testing.T, store session.Store, key string, s decision.State) {
 	t.Helper()
-	require.NoError(t, store.Update(t.Context(), key, func(continuation.State) continuation.State { return s }))
+	require.NoError(t, store.Update(t.Context(), key, func(decision.State) decision.State { return s }))
 }
 
 // Another version of carryon, or another program, has written the record. The store
@@ -88,16 +89,16 @@ func TestWhatASharedStoreCannotReadItLeavesAlone(t *testing.T) {
 	} {
 		engine, key := records.NewMemoryEngine(), ""
 		store := newShared(watched{engine, func(k string) { key = k }})
-		put(t, store, "s", continuation.State{UserTurn: 1})
+		put(t, store, "s", decision.State{UserTurn: 1})
 		kept := func(f func(old []byte) []byte) {
 			require.NoError(t, engine.Update(t.Context(), key, func(_ time.Time, old []byte) ([]byte, time.Duration, error) {
 				return f(old), time.Hour, nil
 			}))
 		}
 		kept(func([]byte) []byte { return []byte(record) })
-		err := store.Update(t.Context(), "s", func(continuation.State) continuation.State {
+		err := store.Update(t.Context(), "s", func(decision.State) decision.State {
 			assert.Fail(t, "f was given something", record)
-			return continuation.State{Attempts: 1}
+			return decision.State{Attempts: 1}
 		})
 		require.ErrorIs(t, err, want, record)
 		require.ErrorIs(t, err, session.ErrBadState)

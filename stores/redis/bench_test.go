@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/internal/testkit/servertest"
 )
@@ -37,14 +38,14 @@ func BenchmarkUpdate(b *testing.B) {
 			}
 		}
 	})
-	for name, change := range map[string]func(*continuation.State){
-		"change": func(s *continuation.State) { s.Attempts++ },
-		"look":   func(*continuation.State) {},
+	for name, change := range map[string]func(*decision.State){
+		"change": func(s *decision.State) { s.Attempts++ },
+		"look":   func(*decision.State) {},
 	} {
 		b.Run(name, func(b *testing.B) {
 			store := session.NewSharedStore(open(b, url), continuation.DefaultLimits().SessionLife)
 			for i := 0; b.Loop(); i++ {
-				err := store.Update(b.Context(), keys[i%len(keys)], func(s continuation.State) continuation.State {
+				err := store.Update(b.Context(), keys[i%len(keys)], func(s decision.State) decision.State {
 					s.UserTurn = 1
 					change(&s)
 					return s

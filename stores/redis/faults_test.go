@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/recordtable"
 	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/internal/testkit/servertest"
@@ -21,7 +22,7 @@ import (
 
 // count adds an attempt to the state of "s".
 func count(ctx context.Context, engine records.Records) (attempts int, err error) {
-	err = session.NewSharedStore(engine, continuation.DefaultLimits().SessionLife).Update(ctx, "s", func(s continuation.State) continuation.State {
+	err = session.NewSharedStore(engine, continuation.DefaultLimits().SessionLife).Update(ctx, "s", func(s decision.State) decision.State {
 		s.Attempts++
 		attempts = s.Attempts
 		return s

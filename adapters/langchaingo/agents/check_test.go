@@ -44,7 +44,7 @@ func TestExecutorsEndWhenTheCheckPasses(t *testing.T) {
 			require.Len(t, requests, 4)
 			assert.Contains(t, requests[2].Last().Content, "FAIL TestTea")
 			decisions := s.events.Decisions()
-			assert.Equal(t, continuation.ReasonCheckPassed, decisions[len(decisions)-1].Evaluation.Reason)
+			assert.Equal(t, continuation.ReasonCheckPassed, decisions[len(decisions)-1].Reason)
 		})
 	}
 }

@@ -140,5 +140,5 @@ func TestTodosOfAFunctionsAgentsConversation(t *testing.T) {
 	requests := s.server.Requests()
 	require.Len(t, requests, 4)
 	assert.Contains(t, requests[2].Last().Content, "'Make tea'")
-	assert.Equal(t, continuation.ReasonNoActiveTodos, s.events.Decisions()[len(s.events.Decisions())-1].Evaluation.Reason)
+	assert.Equal(t, continuation.ReasonNoActiveTodos, s.events.Decisions()[len(s.events.Decisions())-1].Reason)
 }

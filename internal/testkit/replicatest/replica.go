@@ -22,6 +22,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/records"
@@ -168,7 +169,7 @@ func (r *replica) call(ctx context.Context, text string) (answer, error) {
 func (r *replica) updates(ctx context.Context, do command) (answer, error) {
 	var done answer
 	for end := time.Now().Add(do.For); done.Updates < do.Updates || time.Now().Before(end); done.Updates++ {
-		err := r.store.Update(ctx, do.Session, func(s continuation.State) continuation.State {
+		err := r.store.Update(ctx, do.Session, func(s decision.State) decision.State {
 			s.Tokens++
 			return s
 		})

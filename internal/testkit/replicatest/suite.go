@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/recordtable"
 	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/records"
@@ -205,8 +206,8 @@ func (s *suite) hotSession(t *testing.T) {
 	first, second := a.send(hot), b.send(hot)
 	require.Empty(t, (<-first).Err)
 	require.Empty(t, (<-second).Err)
-	var last continuation.State // of the last try: an update may run its function more than once
-	require.NoError(t, session.NewSharedStore(s.engine, continuation.DefaultLimits().SessionLife).Update(t.Context(), "hot", func(state continuation.State) continuation.State {
+	var last decision.State // of the last try: an update may run its function more than once
+	require.NoError(t, session.NewSharedStore(s.engine, continuation.DefaultLimits().SessionLife).Update(t.Context(), "hot", func(state decision.State) decision.State {
 		last = state
 		return state
 	}))

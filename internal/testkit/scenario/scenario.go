@@ -13,7 +13,9 @@ import (
 	carryopenai "github.com/carryon-go/carryon/adapters/openai"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/statetest"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -87,9 +89,9 @@ func (s *Scenario) Call(ctx context.Context, request openai.ChatCompletionReques
 }
 
 // State returns the session's state, also after the test's ctx has ended.
-func (s *Scenario) State(t *testing.T) continuation.State {
+func (s *Scenario) State(t *testing.T) decision.State {
 	t.Helper()
-	state, err := s.Middleware.State(context.WithoutCancel(s.Ctx))
+	state, err := statetest.State(context.WithoutCancel(s.Ctx), s.Middleware)
 	require.NoError(t, err)
 	return state
 }

@@ -18,7 +18,9 @@ import (
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/internal/testkit/statetest"
 	"github.com/carryon-go/carryon/internal/testkit/syncbuf"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -116,9 +118,9 @@ func (u Upstream) NewScene(t *testing.T, todos todo.Provider, opts ...middleware
 }
 
 // State returns the session's state, also after the test's ctx has ended.
-func (s *Scene) State(t *testing.T) continuation.State {
+func (s *Scene) State(t *testing.T) decision.State {
 	t.Helper()
-	state, err := s.Middleware.State(context.WithoutCancel(s.Ctx))
+	state, err := statetest.State(context.WithoutCancel(s.Ctx), s.Middleware)
 	require.NoError(t, err)
 	return state
 }

@@ -48,7 +48,7 @@ func resetAt(t *testing.T, d faults.Drill, client quirks.Client, base http.Round
 	require.NoError(t, d.JudgeReset(try, nil), client.Name)
 	state, err := mw.State(ctx)
 	require.NoError(t, err)
-	require.Zero(t, state.Claim, "the session is left active")
+	require.False(t, state.Active, "the session is left active")
 	require.Zero(t, counted.Open(), "bodies left open")
 }
 

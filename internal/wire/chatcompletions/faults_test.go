@@ -57,7 +57,7 @@ func failEverywhere(t *testing.T, d faults.Drill, client quirks.Client) int {
 		require.NotContains(t, shown.String(), quirkTask, "the prompt is shown")
 		state, err := mw.State(ctx)
 		require.NoError(t, err)
-		require.Zero(t, state.Claim, "the session is left active")
+		require.False(t, state.Active, "the session is left active")
 	}
 	return len(offsets)
 }

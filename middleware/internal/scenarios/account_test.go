@@ -15,8 +15,10 @@ import (
 
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
+	"github.com/carryon-go/carryon/internal/testkit/statetest"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -66,7 +68,7 @@ type play struct {
 	asked  int  // requests that arrived
 	first  bool // the caller's own turn is whole
 	answer scenario.Answer
-	claim  continuation.Claim
+	claim  decision.Claim
 }
 
 func (p *play) run(t *testing.T) {
@@ -86,7 +88,7 @@ func (p *play) run(t *testing.T) {
 	}
 	p.call(ctx, p.mode.MemoryClient(server, mw), r.IntN(20))
 	p.asked = len(server.Requests())
-	state, err := mw.State(continuation.WithSession(ctx, "s"))
+	state, err := statetest.State(continuation.WithSession(ctx, "s"), mw)
 	require.NoError(t, err)
 	p.claim = state.Claim
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
+	"github.com/carryon-go/carryon/internal/testkit/statetest"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -95,7 +96,7 @@ func TestPauseEndsTheCall(t *testing.T) {
 		if m.Streamed() {
 			scenario.RequireWellFormed(t, got)
 		}
-		state, err := mw.State(ctx)
+		state, err := statetest.State(ctx, mw)
 		require.NoError(t, err)
 		assert.Equal(t, "The grammar file grammar.ebnf is missing", state.Paused.Reason)
 	})

@@ -91,7 +91,7 @@ func TestRequestOutOfScopeIsNotContinued(t *testing.T) {
 				assert.Zero(t, todos.Reads(), "the todos are not read")
 				decisions := s.Events.Decisions()
 				require.Len(t, decisions, 1)
-				assert.Equal(t, tt.reason, decisions[0].Evaluation.Reason)
+				assert.Equal(t, tt.reason, decisions[0].Reason)
 			})
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
@@ -24,7 +25,7 @@ func requireTimedOut(t *testing.T, s *scenario.Scenario, got scenario.Answer, te
 	scenario.RequireComplete(t, s.Mode, got, text, "stop")
 	assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
 	require.ErrorIs(t, got.Outcome.Err, want)
-	assert.Equal(t, continuation.ResultTimeout, s.State(t).LastResult)
+	assert.Equal(t, decision.ResultTimeout, s.State(t).LastResult)
 	assert.Equal(t, []string{"continuation"}, failures(s.Events))
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
+	"github.com/carryon-go/carryon/internal/testkit/statetest"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -60,7 +61,7 @@ func TestCloseFromAnotherGoroutineEndsWhateverRuns(t *testing.T) {
 				require.NotErrorIs(t, <-ended, io.EOF)
 				assert.Zero(t, time.Since(began))
 				assert.True(t, s.Outcome().Ended)
-				state, err := mw.State(ctx)
+				state, err := statetest.State(ctx, mw)
 				require.NoError(t, err)
 				assert.Zero(t, state.Claim)
 			})
@@ -115,7 +116,7 @@ func TestManyStreamsOnOneSession(t *testing.T) {
 			assert.Equal(t, "Plan.\n\nSo. ", got.Text)
 			assert.Len(t, got.Calls, 1)
 		}
-		state, err := mw.State(ctx)
+		state, err := statetest.State(ctx, mw)
 		require.NoError(t, err)
 		assert.Zero(t, state.Claim)
 	})
@@ -153,7 +154,7 @@ func TestStreamsOfOneSessionClosedAtAnyPoint(t *testing.T) {
 				requireWellFormedEnd(t, got.chunks)
 			}
 		}
-		state, err := mw.State(ctx)
+		state, err := statetest.State(ctx, mw)
 		require.NoError(t, err)
 		assert.Zero(t, state.Claim)
 	})

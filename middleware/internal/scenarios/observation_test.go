@@ -64,7 +64,7 @@ func (s *spans) observer() middleware.Observer {
 			s.turns = append(s.turns, e)
 		},
 		Decision: func(ctx context.Context, e middleware.Decision) {
-			s.add("%s: %s", spanOf(ctx), e.Evaluation.Reason.Code())
+			s.add("%s: %s", spanOf(ctx), e.Reason.Code())
 		},
 		CallEnded: func(ctx context.Context, e middleware.CallEnded) {
 			s.add("%s: ended after %d turns", spanOf(ctx), e.Outcome.Turns)

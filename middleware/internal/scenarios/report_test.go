@@ -17,6 +17,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/internal/testkit/syncbuf"
@@ -112,12 +113,12 @@ func TestEventsSayWhatHappened(t *testing.T) {
 
 		decisions := s.Events.Decisions()
 		require.Len(t, decisions, 2)
-		assert.True(t, decisions[0].Evaluation.Continue)
-		assert.Equal(t, continuation.ReasonSatisfied, decisions[0].Evaluation.Reason)
-		assert.Equal(t, 1, decisions[0].Evaluation.Attempt)
-		assert.Equal(t, continuation.Met, decisions[0].Evaluation.Conditions.Of("interval_elapsed"))
-		assert.Equal(t, continuation.ReasonToolCalls, decisions[1].Evaluation.Reason)
-		assert.Equal(t, "enabled in_scope unbroken !no_tool_calls", decisions[1].Evaluation.Conditions.String())
+		assert.True(t, decisions[0].Continue)
+		assert.Equal(t, continuation.ReasonSatisfied, decisions[0].Reason)
+		assert.Equal(t, 1, decisions[0].Attempt)
+		assert.Contains(t, decisions[0].Conditions, " interval_elapsed")
+		assert.Equal(t, continuation.ReasonToolCalls, decisions[1].Reason)
+		assert.Equal(t, "enabled in_scope unbroken !no_tool_calls", decisions[1].Conditions)
 	})
 }
 
@@ -338,14 +339,14 @@ func TestDryRunReportsAndDoesNothing(t *testing.T) {
 			assert.Zero(t, got.Outcome.Attempts)
 		}
 		assert.Len(t, s.Server.Requests(), 2)
-		assert.Equal(t, continuation.State{}, s.State(t))
+		assert.Equal(t, decision.State{}, s.State(t))
 		decisions := s.Events.Decisions()
 		require.Len(t, decisions, 2)
 		for _, decision := range decisions {
 			assert.True(t, decision.DryRun)
-			assert.True(t, decision.Evaluation.Continue)
-			assert.Equal(t, "Write the parser", decision.Evaluation.Todo.Content)
-			assert.Equal(t, 1, decision.Evaluation.Attempt)
+			assert.True(t, decision.Continue)
+			assert.Equal(t, "Write the parser", decision.Todo.Content)
+			assert.Equal(t, 1, decision.Attempt)
 		}
 		assert.Empty(t, attempts(s.Events))
 	})

@@ -19,8 +19,10 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
+	"github.com/carryon-go/carryon/internal/testkit/statetest"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -60,7 +62,7 @@ type trace struct {
 	answer scenario.Answer
 	asked  []any // the JSON of the requests
 	events []any
-	state  continuation.State
+	state  decision.State
 }
 
 // traceOf makes the call of a script in a bubble, so that all calls are made at
@@ -80,7 +82,7 @@ func traceOf(t *testing.T, m scenario.Mode, s script) (seen trace) {
 			require.NoError(t, json.Unmarshal([]byte(body), &request))
 			seen.asked = append(seen.asked, withoutEmpty(request))
 		}
-		state, err := mw.State(ctx)
+		state, err := statetest.State(ctx, mw)
 		require.NoError(t, err)
 		seen.state = state
 	})
@@ -149,9 +151,6 @@ func (s trace) plain() trace {
 		case middleware.Failed:
 			e.Err = kindOf(e.Err)
 			s.events[i] = e
-		case middleware.Decision:
-			e.Evaluation.State = plainState(e.Evaluation.State)
-			s.events[i] = e
 		case middleware.Paused:
 			e.Result.Time = toTheSecond(e.Result.Time)
 			s.events[i] = e
@@ -160,7 +159,7 @@ func (s trace) plain() trace {
 	return s
 }
 
-func plainState(state continuation.State) continuation.State {
+func plainState(state decision.State) decision.State {
 	state.Tokens = 0 // estimated by the size of the request, which is larger in JSON
 	state.Message, state.Claim.Token = 0, 0
 	state.LastPrompt, state.Paused.Since = toTheSecond(state.LastPrompt), toTheSecond(state.Paused.Since)

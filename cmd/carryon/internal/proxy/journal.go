@@ -209,8 +209,8 @@ func (j *journal) observer() middleware.Observer {
 		},
 		Decision: func(ctx context.Context, e middleware.Decision) {
 			j.at(ctx, e.TurnID, func(_ *entry, t *turn) {
-				t.decided, t.goOn, t.dryRun, t.reason = true, e.Evaluation.Continue, e.DryRun, e.Evaluation.Reason
-				t.wouldAsk = e.Evaluation.Asks
+				t.decided, t.goOn, t.dryRun, t.reason = true, e.Continue, e.DryRun, e.Reason
+				t.wouldAsk = e.Asks
 			})
 		},
 		ContinuationStarted: func(ctx context.Context, e middleware.ContinuationStarted) {

@@ -1,4 +1,4 @@
-package continuation_test
+package decision_test
 
 import (
 	"math/rand/v2"
@@ -13,114 +13,115 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/description"
-	"github.com/carryon-go/carryon/internal/todolist"
+	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/todo"
 )
 
 // Of panics for any other name, so the comment of Conditions lists them all.
 func TestCommentOfConditionsListsTheirNames(t *testing.T) {
 	t.Parallel()
-	source, err := os.ReadFile("evaluate.go")
+	source, err := os.ReadFile("conditions.go")
 	require.NoError(t, err)
 	var names []string
 	for _, item := range regexp.MustCompile(`(?m)^//   - (\w+): `).FindAllStringSubmatch(string(source), -1) {
 		names = append(names, item[1])
 	}
-	assert.Equal(t, marks(continuation.ConditionIntervalElapsed).String(), strings.Join(names, " "))
+	assert.Equal(t, marks(decision.ConditionIntervalElapsed).String(), strings.Join(names, " "))
 }
 
 // violation is one way not to meet a condition.
 type violation struct {
-	condition continuation.Condition
+	condition decision.Condition
 	reason    continuation.Reason
-	cause     func(*continuation.Input)
+	cause     func(*decision.Input)
 }
 
 // violations are in the order in which the decision must find them.
 func violations() []violation {
-	type in = continuation.Input
+	type in = decision.Input
 	return []violation{
-		{continuation.ConditionEnabled, continuation.ReasonDisabled, func(i *in) { i.Settings.TodoContinuation = false }},
-		{continuation.ConditionInScope, continuation.ReasonNoTools, func(i *in) { i.Scope = continuation.ReasonNoTools }},
-		{continuation.ConditionUnbroken, continuation.ReasonBrokeOff, func(i *in) { i.Turn.BrokeOff = true }},
-		{continuation.ConditionNoToolCalls, continuation.ReasonToolCalls, func(i *in) { i.Turn.ToolCalls = true }},
-		{continuation.ConditionEndedWell, continuation.ReasonTooLong, func(i *in) { i.Turn.TooLong = true }},
-		{continuation.ConditionEndedWell, continuation.ReasonManyChoices, func(i *in) { i.Turn.ManyChoices = true }},
-		{continuation.ConditionEndedWell, continuation.ReasonRefused, func(i *in) { i.Turn.Refused = true }},
-		{continuation.ConditionEndedWell, continuation.ReasonNotEnded, func(i *in) { i.Turn.Finish = "length" }},
-		{continuation.ConditionNotPaused, continuation.ReasonPaused, func(i *in) { i.State.Paused = continuation.Pause{Since: noon} }},
-		{continuation.ConditionNotRefused, continuation.ReasonProviderRefused, func(i *in) { i.State.Refused = true }},
-		{continuation.ConditionCurrentUserTurn, continuation.ReasonSuperseded, func(i *in) { i.State.UserTurn++ }},
-		{continuation.ConditionActiveTodos, continuation.ReasonNoList, func(i *in) { i.TodosErr = todo.ErrNoList }},
-		{continuation.ConditionActiveTodos, continuation.ReasonEmptyList, func(i *in) { i.Todos = nil }},
-		{continuation.ConditionAsksNothing, continuation.ReasonAsksUser, func(i *in) { i.Turn.End = continuation.EndAsks }},
-		{continuation.ConditionListTouched, continuation.ReasonListUntouched, func(i *in) {
-			i.Origin.Written, i.Turn.End = todo.WrittenEarlier, continuation.EndUnclear
+		{decision.ConditionEnabled, continuation.ReasonDisabled, func(i *in) { i.Settings.TodoContinuation = false }},
+		{decision.ConditionInScope, continuation.ReasonNoTools, func(i *in) { i.Scope = continuation.ReasonNoTools }},
+		{decision.ConditionUnbroken, continuation.ReasonBrokeOff, func(i *in) { i.Turn.BrokeOff = true }},
+		{decision.ConditionNoToolCalls, continuation.ReasonToolCalls, func(i *in) { i.Turn.ToolCalls = true }},
+		{decision.ConditionEndedWell, continuation.ReasonTooLong, func(i *in) { i.Turn.TooLong = true }},
+		{decision.ConditionEndedWell, continuation.ReasonManyChoices, func(i *in) { i.Turn.ManyChoices = true }},
+		{decision.ConditionEndedWell, continuation.ReasonRefused, func(i *in) { i.Turn.Refused = true }},
+		{decision.ConditionEndedWell, continuation.ReasonNotEnded, func(i *in) { i.Turn.Finish = "length" }},
+		{decision.ConditionNotPaused, continuation.ReasonPaused, func(i *in) { i.State.Paused = continuation.Pause{Since: noon} }},
+		{decision.ConditionNotRefused, continuation.ReasonProviderRefused, func(i *in) { i.State.Refused = true }},
+		{decision.ConditionCurrentUserTurn, continuation.ReasonSuperseded, func(i *in) { i.State.UserTurn++ }},
+		{decision.ConditionActiveTodos, continuation.ReasonNoList, func(i *in) { i.TodosErr = todo.ErrNoList }},
+		{decision.ConditionActiveTodos, continuation.ReasonEmptyList, func(i *in) { i.Todos = nil }},
+		{decision.ConditionAsksNothing, continuation.ReasonAsksUser, func(i *in) { i.Turn.End = handback.Asks }},
+		{decision.ConditionListTouched, continuation.ReasonListUntouched, func(i *in) {
+			i.Origin.Written, i.Turn.End = todo.WrittenEarlier, handback.Unclear
 		}},
-		{continuation.ConditionOwnWork, continuation.ReasonOthersWork, func(i *in) {
+		{decision.ConditionOwnWork, continuation.ReasonOthersWork, func(i *in) {
 			i.Todos, i.Others = []todo.Todo{pending("theirs")}, []int{0}
 		}},
-		{continuation.ConditionNoBackground, continuation.ReasonBackground, func(i *in) {
-			i.Background = continuation.Background{Unfinished: 1, Oldest: noon}
+		{decision.ConditionNoBackground, continuation.ReasonBackground, func(i *in) {
+			i.Background = decision.Background{Unfinished: 1, Oldest: noon}
 		}},
-		{continuation.ConditionNoBackground, continuation.ReasonBackground, func(i *in) { i.Turn.End = continuation.EndWaits }},
-		{continuation.ConditionNotActive, continuation.ReasonActive, func(i *in) {
-			i.State.Claim = continuation.Claim{Token: 1, Since: noon}
+		{decision.ConditionNoBackground, continuation.ReasonBackground, func(i *in) { i.Turn.End = handback.Waits }},
+		{decision.ConditionNotActive, continuation.ReasonActive, func(i *in) {
+			i.State.Claim = decision.Claim{Token: 1, Since: noon}
 		}},
-		{continuation.ConditionAttemptsLeft, continuation.ReasonMaxAttempts, func(i *in) { i.State.Attempts = 4 }},
-		{continuation.ConditionAttemptsLeft, continuation.ReasonMaxAttempts, func(i *in) { i.State.Repeats = 2 }},
-		{continuation.ConditionProgressLeft, continuation.ReasonWithoutProgress, func(i *in) { i.State.Continuations = 10 }},
-		{continuation.ConditionTokensLeft, continuation.ReasonTokenBudget, func(i *in) { i.State.Tokens = 1000 }},
-		{continuation.ConditionSuitableTodo, continuation.ReasonNoSuitableTodo, func(i *in) { i.Todos = []todo.Todo{pending(" \n")} }},
-		{continuation.ConditionCheckAllows, continuation.ReasonCheckDue, func(i *in) {
+		{decision.ConditionAttemptsLeft, continuation.ReasonMaxAttempts, func(i *in) { i.State.Attempts = 4 }},
+		{decision.ConditionAttemptsLeft, continuation.ReasonMaxAttempts, func(i *in) { i.State.Repeats = 2 }},
+		{decision.ConditionProgressLeft, continuation.ReasonWithoutProgress, func(i *in) { i.State.Continuations = 10 }},
+		{decision.ConditionTokensLeft, continuation.ReasonTokenBudget, func(i *in) { i.State.Tokens = 1000 }},
+		{decision.ConditionSuitableTodo, continuation.ReasonNoSuitableTodo, func(i *in) { i.Todos = []todo.Todo{pending(" \n")} }},
+		{decision.ConditionCheckAllows, continuation.ReasonCheckDue, func(i *in) {
 			i.Todos, i.State.Watermarks.Active, i.Check = nil, 0, continuation.CheckDue
 		}},
-		{continuation.ConditionIntervalElapsed, continuation.ReasonTooSoon, func(i *in) { i.State.LastPrompt = noon }},
+		{decision.ConditionIntervalElapsed, continuation.ReasonTooSoon, func(i *in) { i.State.LastPrompt = noon }},
 	}
 }
 
-func TestEvaluateSatisfied(t *testing.T) {
+func TestJudgeSatisfied(t *testing.T) {
 	t.Parallel()
 	in := satisfied(t)
-	assert.Equal(t, continuation.Evaluation{
+	assert.Equal(t, decision.Verdict{
 		Continue: true, Reason: continuation.ReasonSatisfied, Todo: in.Todos[0], Attempt: 2,
-		Conditions: marks(continuation.ConditionIntervalElapsed), State: in.State,
+		Conditions: marks(decision.ConditionIntervalElapsed), State: in.State,
 		List: continuation.List{Todos: len(in.Todos), Active: len(in.Todos)},
-	}, continuation.Evaluate(in))
+	}, decision.Judge(in))
 }
 
-func TestEvaluateMarksTheFirstConditionNotMet(t *testing.T) {
+func TestJudgeMarksTheFirstConditionNotMet(t *testing.T) {
 	t.Parallel()
-	seen := map[continuation.Condition]bool{}
+	seen := map[decision.Condition]bool{}
 	for _, v := range violations() {
 		seen[v.condition] = true
 		t.Run(v.reason.String(), func(t *testing.T) {
 			t.Parallel()
 			in := satisfied(t)
 			v.cause(&in)
-			ev := continuation.Evaluate(in)
+			ev := decision.Judge(in)
 			assert.False(t, ev.Continue)
 			assert.Equal(t, v.reason, ev.Reason)
 			assert.Equal(t, marksNotMet(v.condition), ev.Conditions)
 		})
 	}
-	assert.Len(t, seen, len(continuation.Conditions{}), "every condition has a violation")
+	assert.Len(t, seen, len(decision.Conditions{}), "every condition has a violation")
 }
 
-func TestEvaluateFirstHitWins(t *testing.T) {
+func TestJudgeFirstHitWins(t *testing.T) {
 	t.Parallel()
 	all := violations()
 	for i, first := range all {
 		for _, second := range all[i+1:] {
 			in := satisfied(t)
-			if second.condition == continuation.ConditionCheckAllows &&
-				(first.condition == continuation.ConditionActiveTodos || first.condition == continuation.ConditionListTouched) {
+			if second.condition == decision.ConditionCheckAllows &&
+				(first.condition == decision.ConditionActiveTodos || first.condition == decision.ConditionListTouched) {
 				continue // a check needs no list, and does not ask how old it is
 			}
 			second.cause(&in)
 			first.cause(&in)
-			ev := continuation.Evaluate(in)
+			ev := decision.Judge(in)
 			assert.Equal(t, first.reason, ev.Reason, "%v before %v", first.reason, second.reason)
 			assert.Equal(t, marksNotMet(first.condition), ev.Conditions, "%v before %v", first.reason, second.reason)
 		}
@@ -128,66 +129,67 @@ func TestEvaluateFirstHitWins(t *testing.T) {
 }
 
 // A turn with tool calls must not cost the program a read of its todos.
-func TestEvaluateAsksForTodosOnlyIfAllBeforeThemIsMet(t *testing.T) {
+func TestJudgeAsksForTodosOnlyIfAllBeforeThemIsMet(t *testing.T) {
 	t.Parallel()
 	for _, v := range violations() {
 		in := satisfied(t)
 		v.cause(&in)
-		in.TodosKnown = false
-		ev := continuation.Evaluate(in)
+		in.Has = decision.SessionState
+		ev := decision.Judge(in)
 		assert.False(t, ev.Continue, v.reason)
-		if v.condition <= continuation.ConditionCurrentUserTurn {
+		if v.condition <= decision.ConditionCurrentUserTurn {
 			assert.Equal(t, v.reason, ev.Reason)
 			assert.Equal(t, marksNotMet(v.condition), ev.Conditions, v.reason)
 			continue
 		}
-		assert.Equal(t, continuation.ReasonTodosNeeded, ev.Reason, v.reason)
-		assert.Equal(t, marks(continuation.ConditionCurrentUserTurn), ev.Conditions, v.reason)
+		assert.Equal(t, decision.TodoList, ev.Needs, v.reason)
+		assert.Equal(t, continuation.ReasonNone, ev.Reason, v.reason)
+		assert.Equal(t, marks(decision.ConditionCurrentUserTurn), ev.Conditions, v.reason)
 		assert.Equal(t, in.State, ev.State, v.reason)
 		assert.Zero(t, ev.Todo, v.reason)
 	}
 }
 
-func TestEvaluateGivesTheReasonOfTheScope(t *testing.T) {
+func TestJudgeGivesTheReasonOfTheScope(t *testing.T) {
 	t.Parallel()
 	for scope := continuation.ReasonSuppressed; scope <= continuation.ReasonJSON; scope++ {
 		in := satisfied(t)
 		in.Scope = scope
-		ev := continuation.Evaluate(in)
+		ev := decision.Judge(in)
 		assert.Equal(t, scope, ev.Reason)
-		assert.Equal(t, marksNotMet(continuation.ConditionInScope), ev.Conditions)
+		assert.Equal(t, marksNotMet(decision.ConditionInScope), ev.Conditions)
 	}
 }
 
-func TestEvaluateHowTheTurnEnded(t *testing.T) {
+func TestJudgeHowTheTurnEnded(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		name string
-		turn continuation.EndedTurn
+		turn decision.Turn
 		want continuation.Reason
 	}{
-		{"plain stop", continuation.EndedTurn{Finish: "stop"}, continuation.ReasonSatisfied},
-		{"another spelling of it", continuation.EndedTurn{Finish: "END_TURN"}, continuation.ReasonSatisfied},
-		{"cut", continuation.EndedTurn{Finish: "length"}, continuation.ReasonNotEnded},
-		{"unknown", continuation.EndedTurn{Finish: "novel_reason"}, continuation.ReasonNotEnded},
-		{"no finish", continuation.EndedTurn{}, continuation.ReasonNotEnded},
-		{"no finish where there never is one", continuation.EndedTurn{NoFinish: true}, continuation.ReasonSatisfied},
-		{"a finish where there never is one", continuation.EndedTurn{NoFinish: true, Finish: "length"}, continuation.ReasonNotEnded},
-		{"a plain stop where there never is one", continuation.EndedTurn{NoFinish: true, Finish: "stop"}, continuation.ReasonSatisfied},
-		{"blank", continuation.EndedTurn{Finish: "stop", End: continuation.EndNone}, continuation.ReasonSatisfied},
-		{"blank and cut", continuation.EndedTurn{Finish: "length", End: continuation.EndNone}, continuation.ReasonNotEnded},
-		{"refused", continuation.EndedTurn{Finish: "stop", Refused: true}, continuation.ReasonRefused},
+		{"plain stop", decision.Turn{Finish: "stop"}, continuation.ReasonSatisfied},
+		{"another spelling of it", decision.Turn{Finish: "END_TURN"}, continuation.ReasonSatisfied},
+		{"cut", decision.Turn{Finish: "length"}, continuation.ReasonNotEnded},
+		{"unknown", decision.Turn{Finish: "novel_reason"}, continuation.ReasonNotEnded},
+		{"no finish", decision.Turn{}, continuation.ReasonNotEnded},
+		{"no finish where there never is one", decision.Turn{NoFinish: true}, continuation.ReasonSatisfied},
+		{"a finish where there never is one", decision.Turn{NoFinish: true, Finish: "length"}, continuation.ReasonNotEnded},
+		{"a plain stop where there never is one", decision.Turn{NoFinish: true, Finish: "stop"}, continuation.ReasonSatisfied},
+		{"blank", decision.Turn{Finish: "stop", End: handback.Blank}, continuation.ReasonSatisfied},
+		{"blank and cut", decision.Turn{Finish: "length", End: handback.Blank}, continuation.ReasonNotEnded},
+		{"refused", decision.Turn{Finish: "stop", Refused: true}, continuation.ReasonRefused},
 	}
 	for _, c := range cases {
 		in := satisfied(t)
 		in.Turn = c.turn
-		assert.Equal(t, c.want, continuation.Evaluate(in).Reason, c.name)
+		assert.Equal(t, c.want, decision.Judge(in).Reason, c.name)
 	}
 }
 
 // A rejected pause is answered whatever its text and finish are; every other
 // condition applies as to any turn.
-func TestEvaluateRejectedPause(t *testing.T) {
+func TestJudgeRejectedPause(t *testing.T) {
 	t.Parallel()
 	exempt := []continuation.Reason{
 		continuation.ReasonManyChoices, continuation.ReasonRefused, continuation.ReasonNotEnded,
@@ -198,16 +200,16 @@ func TestEvaluateRejectedPause(t *testing.T) {
 		in.Turn.Rejected = true
 		v.cause(&in)
 		want, conditions := v.reason, marksNotMet(v.condition)
-		if slices.Contains(exempt, v.reason) || in.Turn.End == continuation.EndWaits {
-			want, conditions = continuation.ReasonSatisfied, marks(continuation.ConditionIntervalElapsed)
+		if slices.Contains(exempt, v.reason) || in.Turn.End == handback.Waits {
+			want, conditions = continuation.ReasonSatisfied, marks(decision.ConditionIntervalElapsed)
 		}
-		ev := continuation.Evaluate(in)
+		ev := decision.Judge(in)
 		assert.Equal(t, want, ev.Reason)
 		assert.Equal(t, conditions, ev.Conditions, v.reason)
 	}
 }
 
-func TestEvaluateChoosesTheTodo(t *testing.T) {
+func TestJudgeChoosesTheTodo(t *testing.T) {
 	t.Parallel()
 	list := func(todos ...todo.Todo) []todo.Todo { return todos }
 	with := func(status todo.Status) todo.Todo { return todo.Todo{Content: "x", Status: status} }
@@ -239,52 +241,52 @@ func TestEvaluateChoosesTheTodo(t *testing.T) {
 	for _, c := range cases {
 		in := satisfied(t)
 		in.Todos = c.todos
-		ev := continuation.Evaluate(in)
+		ev := decision.Judge(in)
 		assert.Equal(t, c.reason, ev.Reason, c.name)
 		assert.Equal(t, c.want, ev.Todo.Content, c.name)
 	}
 }
 
-func TestEvaluateChosenTodoIsWhole(t *testing.T) {
+func TestJudgeChosenTodoIsWhole(t *testing.T) {
 	t.Parallel()
 	want := todo.Todo{ID: "id-1", Content: "  - [ ] text as it is ", Status: todo.InProgress, Priority: "low"}
 	in := satisfied(t)
 	in.Todos = []todo.Todo{pending("a"), want}
-	assert.Equal(t, want, continuation.Evaluate(in).Todo)
+	assert.Equal(t, want, decision.Judge(in).Todo)
 }
 
-func TestEvaluateBudgets(t *testing.T) {
+func TestJudgeBudgets(t *testing.T) {
 	t.Parallel()
 	const off = continuation.Off
 	cases := []struct {
 		name   string
 		limits continuation.Limits
-		state  continuation.State
+		state  decision.State
 		want   continuation.Reason
 	}{
-		{"last attempt", continuation.Limits{}, continuation.State{Attempts: 3}, continuation.ReasonSatisfied},
-		{"attempts used up", continuation.Limits{}, continuation.State{Attempts: 4}, continuation.ReasonMaxAttempts},
-		{"more than used up", continuation.Limits{}, continuation.State{Attempts: 5}, continuation.ReasonMaxAttempts},
-		{"one attempt", continuation.Limits{MaxAttempts: 1}, continuation.State{}, continuation.ReasonSatisfied},
-		{"one attempt used", continuation.Limits{MaxAttempts: 1}, continuation.State{Attempts: 1}, continuation.ReasonMaxAttempts},
-		{"attempts off", continuation.Limits{MaxAttempts: off}, continuation.State{Attempts: 1 << 30}, continuation.ReasonSatisfied},
-		{"last without progress", continuation.Limits{}, continuation.State{Continuations: 9}, continuation.ReasonSatisfied},
-		{"used up without progress", continuation.Limits{}, continuation.State{Continuations: 10}, continuation.ReasonWithoutProgress},
-		{"without progress, off", continuation.Limits{MaxWithoutProgress: off}, continuation.State{Continuations: 1 << 30}, continuation.ReasonSatisfied},
-		{"tokens off unless set", continuation.Limits{}, continuation.State{Tokens: 1 << 40}, continuation.ReasonSatisfied},
-		{"tokens left", continuation.Limits{TokenBudget: 100}, continuation.State{Tokens: 99}, continuation.ReasonSatisfied},
-		{"tokens used up", continuation.Limits{TokenBudget: 100}, continuation.State{Tokens: 100}, continuation.ReasonTokenBudget},
+		{"last attempt", continuation.Limits{}, decision.State{Attempts: 3}, continuation.ReasonSatisfied},
+		{"attempts used up", continuation.Limits{}, decision.State{Attempts: 4}, continuation.ReasonMaxAttempts},
+		{"more than used up", continuation.Limits{}, decision.State{Attempts: 5}, continuation.ReasonMaxAttempts},
+		{"one attempt", continuation.Limits{MaxAttempts: 1}, decision.State{}, continuation.ReasonSatisfied},
+		{"one attempt used", continuation.Limits{MaxAttempts: 1}, decision.State{Attempts: 1}, continuation.ReasonMaxAttempts},
+		{"attempts off", continuation.Limits{MaxAttempts: off}, decision.State{Attempts: 1 << 30}, continuation.ReasonSatisfied},
+		{"last without progress", continuation.Limits{}, decision.State{Continuations: 9}, continuation.ReasonSatisfied},
+		{"used up without progress", continuation.Limits{}, decision.State{Continuations: 10}, continuation.ReasonWithoutProgress},
+		{"without progress, off", continuation.Limits{MaxWithoutProgress: off}, decision.State{Continuations: 1 << 30}, continuation.ReasonSatisfied},
+		{"tokens off unless set", continuation.Limits{}, decision.State{Tokens: 1 << 40}, continuation.ReasonSatisfied},
+		{"tokens left", continuation.Limits{TokenBudget: 100}, decision.State{Tokens: 99}, continuation.ReasonSatisfied},
+		{"tokens used up", continuation.Limits{TokenBudget: 100}, decision.State{Tokens: 100}, continuation.ReasonTokenBudget},
 	}
 	for _, c := range cases {
 		in := satisfied(t)
 		in.Limits = withDefaults(t, c.limits)
 		in.State = c.state
 		in.State.UserTurn = turn7
-		assert.Equal(t, c.want, continuation.Evaluate(in).Reason, c.name)
+		assert.Equal(t, c.want, decision.Judge(in).Reason, c.name)
 	}
 }
 
-func TestEvaluateInterval(t *testing.T) {
+func TestJudgeInterval(t *testing.T) {
 	t.Parallel()
 	const second = time.Second
 	cases := []struct {
@@ -310,7 +312,7 @@ func TestEvaluateInterval(t *testing.T) {
 		in := satisfied(t)
 		in.Limits.MinInterval = c.interval
 		in.State.LastPrompt = c.last
-		ev := continuation.Evaluate(in)
+		ev := decision.Judge(in)
 		assert.Equal(t, c.want, ev.Wait, c.name)
 		if c.want == 0 {
 			assert.Equal(t, continuation.ReasonSatisfied, ev.Reason, c.name)
@@ -318,121 +320,141 @@ func TestEvaluateInterval(t *testing.T) {
 		}
 		assert.Equal(t, continuation.ReasonTooSoon, ev.Reason, c.name)
 		in.Now = in.Now.Add(ev.Wait - 1)
-		assert.NotZero(t, continuation.Evaluate(in).Wait, "%s: a nanosecond before the wait is over", c.name)
+		assert.NotZero(t, decision.Judge(in).Wait, "%s: a nanosecond before the wait is over", c.name)
 		if !c.last.After(noon) {
 			in.Now = in.Now.Add(1)
-			assert.Equal(t, continuation.ReasonSatisfied, continuation.Evaluate(in).Reason, "%s: when the wait is over", c.name)
+			assert.Equal(t, continuation.ReasonSatisfied, decision.Judge(in).Reason, "%s: when the wait is over", c.name)
 		}
 	}
 }
 
-func TestEvaluateBackground(t *testing.T) {
+func TestJudgeBackground(t *testing.T) {
 	t.Parallel()
 	age := continuation.DefaultLimits().MaxTaskAge
 	cases := []struct {
 		name       string
-		background continuation.Background
+		background decision.Background
 		maxAge     time.Duration
 		busy       bool
 	}{
-		{"none", continuation.Background{}, age, false},
-		{"finished ones do not count", continuation.Background{Oldest: noon}, age, false},
-		{"one, just started", continuation.Background{Unfinished: 1, Oldest: noon}, age, true},
-		{"several", continuation.Background{Unfinished: 3, Oldest: noon.Add(-time.Minute)}, age, true},
-		{"almost too old", continuation.Background{Unfinished: 1, Oldest: noon.Add(-age + 1)}, age, true},
-		{"too old", continuation.Background{Unfinished: 1, Oldest: noon.Add(-age)}, age, false},
-		{"no maximum", continuation.Background{Unfinished: 1, Oldest: noon.AddDate(-5, 0, 0)}, continuation.Off, true},
-		{"none, no maximum", continuation.Background{}, continuation.Off, false},
+		{"none", decision.Background{}, age, false},
+		{"finished ones do not count", decision.Background{Oldest: noon}, age, false},
+		{"one, just started", decision.Background{Unfinished: 1, Oldest: noon}, age, true},
+		{"several", decision.Background{Unfinished: 3, Oldest: noon.Add(-time.Minute)}, age, true},
+		{"almost too old", decision.Background{Unfinished: 1, Oldest: noon.Add(-age + 1)}, age, true},
+		{"too old", decision.Background{Unfinished: 1, Oldest: noon.Add(-age)}, age, false},
+		{"no maximum", decision.Background{Unfinished: 1, Oldest: noon.AddDate(-5, 0, 0)}, continuation.Off, true},
+		{"none, no maximum", decision.Background{}, continuation.Off, false},
 	}
 	for _, c := range cases {
 		in := satisfied(t)
 		in.Background = c.background
 		in.Limits.MaxTaskAge = c.maxAge
-		ev := continuation.Evaluate(in)
+		ev := decision.Judge(in)
 		assert.Equal(t, c.busy, ev.Reason == continuation.ReasonBackground, c.name)
 		assert.Equal(t, c.busy, ev.Awaited == c.background.Unfinished && ev.Awaited > 0, c.name)
 	}
 }
 
-func TestEvaluateClaims(t *testing.T) {
+func TestJudgeClaims(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		name  string
-		claim continuation.Claim
+		claim decision.Claim
 		want  continuation.Reason
 	}{
-		{"just claimed", continuation.Claim{Token: 1, Since: noon}, continuation.ReasonActive},
-		{"about to lapse", continuation.Claim{Token: 1, Until: noon.Add(1)}, continuation.ReasonActive},
-		{"lapsed", continuation.Claim{Token: 1, Until: noon}, continuation.ReasonSatisfied},
-		{"nobody's", continuation.Claim{Since: noon}, continuation.ReasonSatisfied},
+		{"just claimed", decision.Claim{Token: 1, Since: noon}, continuation.ReasonActive},
+		{"about to lapse", decision.Claim{Token: 1, Until: noon.Add(1)}, continuation.ReasonActive},
+		{"lapsed", decision.Claim{Token: 1, Until: noon}, continuation.ReasonSatisfied},
+		{"nobody's", decision.Claim{Since: noon}, continuation.ReasonSatisfied},
 	}
 	for _, c := range cases {
 		in := satisfied(t)
 		in.State.Claim = c.claim
-		assert.Equal(t, c.want, continuation.Evaluate(in).Reason, c.name)
+		assert.Equal(t, c.want, decision.Judge(in).Reason, c.name)
 	}
 }
 
 // A call is superseded if its user turn differs: a call of an earlier user turn is as
 // outdated as one from before a newer turn.
-func TestEvaluateUserTurnOfTheCall(t *testing.T) {
+func TestJudgeUserTurnOfTheCall(t *testing.T) {
 	t.Parallel()
 	for _, other := range []int{0, turn7 - 1, turn7 + 1} {
 		in := satisfied(t)
 		in.UserTurn = other
-		assert.Equal(t, continuation.ReasonSuperseded, continuation.Evaluate(in).Reason)
+		assert.Equal(t, continuation.ReasonSuperseded, decision.Judge(in).Reason)
 	}
 }
 
-func TestEvaluateIsPure(t *testing.T) {
+func TestJudgeIsPure(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 5000 {
 		in := randomInput(rng)
 		todos, before := slices.Clone(in.Todos), in
-		first := continuation.Evaluate(in)
-		require.Equal(t, first, continuation.Evaluate(in))
+		first := decision.Judge(in)
+		require.Equal(t, first, decision.Judge(in))
 		require.Equal(t, todos, in.Todos)
 		require.Equal(t, before, in)
 	}
 }
 
 // Properties of every decision, checked on random inputs.
-func TestEvaluateProperties(t *testing.T) {
+func TestJudgeProperties(t *testing.T) {
 	t.Parallel()
-	seen := map[continuation.Reason]int{}
+	seen, needed := map[continuation.Reason]int{}, map[decision.Facts]int{}
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 15_000 {
 		in := randomInput(rng)
-		ev := continuation.Evaluate(in)
+		ev := decision.Judge(in)
 		seen[ev.Reason]++
+		needed[ev.Needs]++
 		requireSound(t, in, ev)
 	}
 	for _, v := range violations() {
 		assert.Positive(t, seen[v.reason], "chance inputs reach %v", v.reason)
 	}
 	assert.Positive(t, seen[continuation.ReasonSatisfied])
-	assert.Positive(t, seen[continuation.ReasonTodosNeeded])
+	for _, fact := range facts {
+		assert.Positive(t, needed[fact], fact)
+	}
 }
 
-func requireSound(t *testing.T, in continuation.Input, ev continuation.Evaluation) {
+// facts are the facts that a verdict may need.
+var facts = [...]decision.Facts{decision.TodoList, decision.BackgroundWork, decision.SessionState}
+
+// requireNeeds requires that a verdict without a reason stands after that condition, for
+// want of a fact.
+func requireNeeds(t *testing.T, in decision.Input, ev decision.Verdict, last decision.Condition) {
+	t.Helper()
+	const format = "%+v\n%+v"
+	require.Zerof(t, in.Has&ev.Needs, format, in, ev)
+	require.Equalf(t, continuation.ReasonNone, ev.Reason, format, in, ev)
+	require.Equalf(t, marks(last), ev.Conditions, format, in, ev)
+}
+
+func requireSound(t *testing.T, in decision.Input, ev decision.Verdict) {
 	t.Helper()
 	const format = "%+v\n%+v"
 	looked := 0
-	for looked < len(ev.Conditions) && ev.Conditions[looked] == continuation.Met {
+	for looked < len(ev.Conditions) && ev.Conditions[looked] == decision.Met {
 		looked++
 	}
-	switch ev.Reason {
-	case continuation.ReasonSatisfied:
+	switch {
+	case ev.Needs == decision.TodoList:
+		requireNeeds(t, in, ev, decision.ConditionCurrentUserTurn)
+	case ev.Needs == decision.BackgroundWork:
+		requireNeeds(t, in, ev, decision.ConditionOwnWork)
+	case ev.Needs == decision.SessionState:
+		require.Zerof(t, in.Has&decision.SessionState, format, in, ev)
+		require.Truef(t, in.Barred || ev.HasSeenList(), format, in, ev)
+	case ev.Reason == continuation.ReasonSatisfied:
 		require.Lenf(t, ev.Conditions, looked, format, in, ev)
 		require.Truef(t, ev.Todo.Status.Active() && !description.Blank(ev.Todo.Content), format, in, ev)
 		require.Containsf(t, in.Todos, ev.Todo, format, in, ev)
-	case continuation.ReasonTodosNeeded:
-		require.Falsef(t, in.TodosKnown, format, in, ev)
-		require.Equalf(t, marks(continuation.ConditionCurrentUserTurn), ev.Conditions, format, in, ev)
 	default:
 		require.Lessf(t, looked, len(ev.Conditions), format, in, ev)
-		require.Equalf(t, marksNotMet(continuation.Condition(looked)), ev.Conditions, format, in, ev)
+		require.Equalf(t, marksNotMet(decision.Condition(looked)), ev.Conditions, format, in, ev)
 	}
 	require.Equalf(t, ev.Reason == continuation.ReasonSatisfied, ev.Continue, format, in, ev)
 	require.Equalf(t, ev.Reason == continuation.ReasonTooSoon, ev.Wait > 0, format, in, ev)
@@ -440,6 +462,9 @@ func requireSound(t *testing.T, in continuation.Input, ev continuation.Evaluatio
 	require.Positivef(t, ev.Attempt, format, in, ev)
 	if limit := in.Limits.MaxAttempts; ev.Continue && limit != continuation.Off {
 		require.LessOrEqualf(t, ev.Attempt, limit, format, in, ev)
+	}
+	if in.Has&decision.SessionState == 0 {
+		in.State = decision.State{}
 	}
 	require.LessOrEqualf(t, ev.State.Repeats, in.State.Repeats, format, in, ev)
 	require.LessOrEqualf(t, ev.State.Attempts, in.State.Attempts, format, in, ev)
@@ -453,32 +478,38 @@ func requireSound(t *testing.T, in continuation.Input, ev continuation.Evaluatio
 }
 
 // randomInput meets every condition, except for a few random violations and other oddities.
-func randomInput(rng *rand.Rand) continuation.Input {
+func randomInput(rng *rand.Rand) decision.Input {
 	limit := func(most int) int { return [...]int{continuation.Off, 1, 2, most}[rng.IntN(4)] }
 	contents := []string{"a", "b", "", " "}
 	statuses := []todo.Status{todo.Pending, todo.InProgress, todo.Completed, todo.Cancelled, "odd"}
-	in := continuation.Input{
-		Settings: continuation.DefaultValues(), Turn: continuation.EndedTurn{Finish: "stop"}, UserTurn: turn7,
-		TodosKnown: rng.IntN(8) > 0, Now: noon,
+	in := decision.Input{
+		Settings: continuation.DefaultValues(), Turn: decision.Turn{Finish: "stop"}, UserTurn: turn7,
+		Has: decision.SessionState | decision.TodoList | decision.BackgroundWork, Now: noon,
 		Limits: continuation.Limits{
 			MaxAttempts: limit(3), MaxWithoutProgress: limit(10), TokenBudget: limit(1000),
 			MinInterval: time.Second, MaxTaskAge: time.Minute,
 		},
-		State: continuation.State{
+		State: decision.State{
 			UserTurn: turn7, Attempts: rng.IntN(4), Continuations: rng.IntN(4), Tokens: rng.IntN(4),
 			LastPrompt: noon.Add(time.Duration(rng.IntN(30)-28) * 100 * time.Millisecond),
-			Watermarks: continuation.Watermarks{Set: rng.IntN(2) > 0, Completed: rng.IntN(3), Active: rng.IntN(3)},
+			Watermarks: decision.Watermarks{Set: rng.IntN(2) > 0, Completed: rng.IntN(3), Active: rng.IntN(3)},
 		},
 	}
 	for range rng.IntN(5) {
 		in.Todos = append(in.Todos, todo.Todo{Content: contents[rng.IntN(len(contents))], Status: statuses[rng.IntN(len(statuses))]})
 	}
 	if rng.IntN(3) == 0 {
-		in.State.Stale = todolist.Digest(in.Todos) + uint64(rng.IntN(2)*2)
+		in.State.Stale = decision.Digest(in.Todos) + uint64(rng.IntN(2)*2)
 	}
+	for _, fact := range facts {
+		if rng.IntN(10) == 0 {
+			in.Has &^= fact
+		}
+	}
+	in.Barred = rng.IntN(8) == 0
 	in.Turn.Rejected = rng.IntN(8) == 0
 	in.Turn.NoFinish = rng.IntN(8) == 0
-	in.Turn.End = continuation.TurnEnd(rng.IntN(4))
+	in.Turn.End = handback.End(rng.IntN(4))
 	in.Origin.Written = todo.Written(rng.IntN(3))
 	for _, v := range violations() {
 		if rng.IntN(20) == 0 {

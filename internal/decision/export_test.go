@@ -1,4 +1,6 @@
-package continuation
+package decision
+
+import "github.com/carryon-go/carryon/todo"
 
 // Condition and its values let tests name a condition by its index in Conditions.
 type Condition = condition
@@ -25,3 +27,24 @@ const (
 	ConditionCheckAllows     = conditionCheckAllows
 	ConditionIntervalElapsed = conditionIntervalElapsed
 )
+
+// Summary is what one pass over a list finds.
+type Summary = summary
+
+// Summarize reads a list.
+func Summarize(todos []todo.Todo, others []int) Summary { return summarize(todos, others) }
+
+// MaxAdded is how many added todos can be progress.
+const MaxAdded = maxAdded
+
+// Observe observes a list of which only the counts are known.
+func (s State) Observe(list *Summary) State {
+	s.observe(list, nil, todo.WrittenUnknown)
+	return s
+}
+
+// MarkAsked returns the state after the model was asked whether anything is open.
+func (s State) MarkAsked() State {
+	s.Asked = true
+	return s
+}

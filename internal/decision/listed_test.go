@@ -1,4 +1,4 @@
-package continuation_test
+package decision_test
 
 import (
 	"context"
@@ -9,12 +9,13 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
 	"github.com/carryon-go/carryon/todo"
 )
 
 // Each list with its counts, its reason, and the text for people.
-func TestEvaluateReportsTheList(t *testing.T) {
+func TestJudgeReportsTheList(t *testing.T) {
 	t.Parallel()
 	with := func(statuses ...todo.Status) []todo.Todo {
 		var list []todo.Todo
@@ -58,7 +59,7 @@ func TestEvaluateReportsTheList(t *testing.T) {
 	} {
 		in := satisfied(t)
 		in.Todos, in.TodosErr, in.Origin = c.todos, c.err, todo.Origin{Place: todo.FromMemory}
-		ev := continuation.Evaluate(in)
+		ev := decision.Judge(in)
 		assert.Equal(t, c.reason, ev.Reason, name)
 		assert.Equal(t, c.text, ev.List.String(), name)
 		assert.Equal(t, c.err, ev.List.Err, name)
@@ -73,14 +74,14 @@ func TestListIsNotLookedAtBeforeItIsNeeded(t *testing.T) {
 	t.Parallel()
 	in := satisfied(t)
 	in.Turn.ToolCalls = true
-	assert.Zero(t, continuation.Evaluate(in).List)
+	assert.Zero(t, decision.Judge(in).List)
 }
 
 func TestCountsCostNothing(t *testing.T) {
 	in := satisfied(t)
 	in.Todos = []todo.Todo{{Content: "a", Status: todo.Completed}, {Content: "b", Status: todo.Cancelled}}
 	assert.Zero(t, measure.Allocations(func() {
-		if ev := continuation.Evaluate(in); ev.List.Completed != 1 {
+		if ev := decision.Judge(in); ev.List.Completed != 1 {
 			t.Fatal(ev)
 		}
 	}))

@@ -1,4 +1,4 @@
-package todolist_test
+package decision_test
 
 import (
 	"slices"
@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
-	"github.com/carryon-go/carryon/internal/todolist"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -19,19 +19,19 @@ func TestSummarize(t *testing.T) {
 	done, odd := todo.Todo{Content: "c", Status: todo.Completed}, todo.Todo{Content: "d", Status: "odd"}
 	for name, c := range map[string]struct {
 		todos []todo.Todo
-		want  todolist.Summary
+		want  decision.Summary
 	}{
-		"nothing":                  {nil, todolist.Summary{}},
-		"pending":                  {[]todo.Todo{odd, first, done}, todolist.Summary{Active: 1, Completed: 1, Unknown: "odd", Next: first, HasNext: true}},
-		"in progress goes first":   {[]todo.Todo{first, blank, second}, todolist.Summary{Active: 3, Next: second, HasNext: true}},
-		"blank ones are not next":  {[]todo.Todo{blank}, todolist.Summary{Active: 1}},
-		"neither active nor done":  {[]todo.Todo{odd, {Content: "e", Status: todo.Cancelled}, {Content: "f", Status: "odder"}}, todolist.Summary{Cancelled: 1, Unknown: "odd"}},
-		"any spelling":             {[]todo.Todo{{Content: "g", Status: "Done"}, {Content: "h", Status: "wip"}}, todolist.Summary{Active: 1, Completed: 1, Next: todo.Todo{Content: "h", Status: "wip"}, HasNext: true}},
-		"no status is pending":     {[]todo.Todo{{Content: "i"}}, todolist.Summary{Active: 1, Next: todo.Todo{Content: "i"}, HasNext: true}},
-		"the first of its kind is": {[]todo.Todo{second, {Content: "f", Status: todo.InProgress}}, todolist.Summary{Active: 2, Next: second, HasNext: true}},
+		"nothing":                  {nil, decision.Summary{}},
+		"pending":                  {[]todo.Todo{odd, first, done}, decision.Summary{Active: 1, Completed: 1, Unknown: "odd", Next: first, HasNext: true}},
+		"in progress goes first":   {[]todo.Todo{first, blank, second}, decision.Summary{Active: 3, Next: second, HasNext: true}},
+		"blank ones are not next":  {[]todo.Todo{blank}, decision.Summary{Active: 1}},
+		"neither active nor done":  {[]todo.Todo{odd, {Content: "e", Status: todo.Cancelled}, {Content: "f", Status: "odder"}}, decision.Summary{Cancelled: 1, Unknown: "odd"}},
+		"any spelling":             {[]todo.Todo{{Content: "g", Status: "Done"}, {Content: "h", Status: "wip"}}, decision.Summary{Active: 1, Completed: 1, Next: todo.Todo{Content: "h", Status: "wip"}, HasNext: true}},
+		"no status is pending":     {[]todo.Todo{{Content: "i"}}, decision.Summary{Active: 1, Next: todo.Todo{Content: "i"}, HasNext: true}},
+		"the first of its kind is": {[]todo.Todo{second, {Content: "f", Status: todo.InProgress}}, decision.Summary{Active: 2, Next: second, HasNext: true}},
 	} {
 		c.want.Todos = len(c.todos)
-		assert.Equal(t, c.want, todolist.Summarize(c.todos, nil), name)
+		assert.Equal(t, c.want, decision.Summarize(c.todos, nil), name)
 	}
 }
 
@@ -51,7 +51,7 @@ func TestUpcoming(t *testing.T) {
 	for _, c := range []struct {
 		marks  string
 		others []int
-		want   [todolist.MaxUpcoming]string
+		want   [decision.MaxUpcoming]string
 	}{
 		{"", nil, [3]string{}},
 		{"dc?b", nil, [3]string{}},
@@ -61,57 +61,58 @@ func TestUpcoming(t *testing.T) {
 		{"psss" + "s", nil, [3]string{"1", "2", "3"}},
 		{"spps", []int{0, 1}, [3]string{"3", "2"}},
 	} {
-		got := todolist.Upcoming(list(c.marks), c.others)
+		got := decision.Upcoming(list(c.marks), c.others)
 		assert.Equal(t, c.want, got, c.marks)
-		assert.Equal(t, todolist.Summarize(list(c.marks), c.others).Next.Content, got[0], "the first is the next one of %s", c.marks)
+		assert.Equal(t, decision.Summarize(list(c.marks), c.others).Next.Content, got[0], "the first is the next one of %s", c.marks)
 	}
 }
 
 func TestWorkOfOthersIsNotNext(t *testing.T) {
 	t.Parallel()
 	mine, theirs := todo.Todo{Content: "a", Status: todo.Pending}, todo.Todo{Content: "b", Status: todo.InProgress}
-	assert.Equal(t, todolist.Summary{Todos: 2, Active: 2, Others: 1, Next: mine, HasNext: true}, todolist.Summarize([]todo.Todo{theirs, mine}, []int{0}))
-	assert.Equal(t, todolist.Summary{Todos: 2, Active: 2, Others: 2}, todolist.Summarize([]todo.Todo{theirs, mine}, []int{0, 1}))
+	assert.Equal(t, decision.Summary{Todos: 2, Active: 2, Others: 1, Next: mine, HasNext: true}, decision.Summarize([]todo.Todo{theirs, mine}, []int{0}))
+	assert.Equal(t, decision.Summary{Todos: 2, Active: 2, Others: 2}, decision.Summarize([]todo.Todo{theirs, mine}, []int{0, 1}))
 }
 
 func TestAddedTodosAreProgressOnlyUpToABound(t *testing.T) {
 	t.Parallel()
-	marks, _ := todolist.Watermarks{}.Observe(&todolist.Summary{Todos: 3, Active: 2, Completed: 1}, todolist.Used{})
+	s := decision.State{}.Observe(&decision.Summary{Todos: 3, Active: 2, Completed: 1})
 	renewed := 0
 	for done := 2; done < 100; done++ { // the model adds one finished todo after another
-		used := todolist.Used{Attempts: 1, Continuations: 1}
-		marks, used = marks.Observe(&todolist.Summary{Todos: 2 + done, Active: 2, Completed: done}, used)
-		if used == (todolist.Used{}) {
+		s.Attempts, s.Continuations = 1, 1
+		s = s.Observe(&decision.Summary{Todos: 2 + done, Active: 2, Completed: done})
+		if s.Attempts+s.Continuations == 0 {
 			renewed++
 		}
 	}
-	assert.Equal(t, 3+todolist.MaxAdded-1, renewed)
-	_, used := marks.Observe(&todolist.Summary{Todos: 101, Active: 1, Completed: 100}, todolist.Used{Attempts: 1})
-	assert.Zero(t, used, "work on what was there is progress still")
+	assert.Equal(t, 3+decision.MaxAdded-1, renewed)
+	s.Attempts = 1
+	s = s.Observe(&decision.Summary{Todos: 101, Active: 1, Completed: 100})
+	assert.Zero(t, s.Attempts, "work on what was there is progress still")
 }
 
 func TestObserve(t *testing.T) {
 	t.Parallel()
-	before := todolist.Watermarks{Set: true, Completed: 2, Active: 2}
+	before := decision.Watermarks{Set: true, Completed: 2, Active: 2}
 	for name, c := range map[string]struct {
-		before   todolist.Watermarks
-		list     todolist.Summary
-		want     todolist.Watermarks
+		before   decision.Watermarks
+		list     decision.Summary
+		want     decision.Watermarks
 		progress bool
 	}{
-		"the first list":  {todolist.Watermarks{}, todolist.Summary{Completed: 2, Active: 2}, before, false},
-		"nothing changed": {before, todolist.Summary{Completed: 2, Active: 2}, before, false},
-		"worse":           {before, todolist.Summary{Completed: 1, Active: 3}, before, false},
-		"more completed":  {before, todolist.Summary{Completed: 3, Active: 3}, todolist.Watermarks{Set: true, Completed: 3, Active: 2}, true},
-		"fewer active":    {before, todolist.Summary{Completed: 0, Active: 1}, todolist.Watermarks{Set: true, Completed: 2, Active: 1}, true},
+		"the first list":  {decision.Watermarks{}, decision.Summary{Completed: 2, Active: 2}, before, false},
+		"nothing changed": {before, decision.Summary{Completed: 2, Active: 2}, before, false},
+		"worse":           {before, decision.Summary{Completed: 1, Active: 3}, before, false},
+		"more completed":  {before, decision.Summary{Completed: 3, Active: 3}, decision.Watermarks{Set: true, Completed: 3, Active: 2}, true},
+		"fewer active":    {before, decision.Summary{Completed: 0, Active: 1}, decision.Watermarks{Set: true, Completed: 2, Active: 1}, true},
 	} {
-		used := todolist.Used{Attempts: 3, Continuations: 7}
-		got, left := c.before.Observe(&c.list, used)
-		assert.Equal(t, c.want, got, name)
+		want := decision.State{Watermarks: c.want, Attempts: 3, Continuations: 7, Repeats: 2}
+		s := want
+		s.Watermarks = c.before
 		if c.progress {
-			used = todolist.Used{}
+			want.Attempts, want.Continuations, want.Repeats = 0, 0, 0
 		}
-		assert.Equal(t, used, left, name)
+		assert.Equal(t, want, s.Observe(&c.list), name)
 	}
 }
 
@@ -136,9 +137,9 @@ func TestDigest(t *testing.T) {
 	}
 	seen := map[uint64]int{}
 	for i, list := range lists {
-		digest := todolist.Digest(list)
+		digest := decision.Digest(list)
 		assert.NotZero(t, digest)
-		assert.Equal(t, digest, todolist.Digest(append([]todo.Todo{}, list...)))
+		assert.Equal(t, digest, decision.Digest(append([]todo.Todo{}, list...)))
 		if j, ok := seen[digest]; ok {
 			assert.Fail(t, "same digest", "lists %d and %d", i, j)
 		}
@@ -153,14 +154,14 @@ func item(id string, status todo.Status, owner, blockedBy string) todo.Todo {
 func TestWorkOfAnAgent(t *testing.T) {
 	t.Parallel()
 	const open, started, done = todo.Pending, todo.InProgress, todo.Completed
-	lead := todolist.Agent{Name: "team-lead"}
-	ann := todolist.Agent{Name: "ann", Member: true}
+	lead := decision.Agent{Name: "team-lead"}
+	ann := decision.Agent{Name: "ann", Member: true}
 	for name, c := range map[string]struct {
-		agent todolist.Agent
+		agent decision.Agent
 		todos []todo.Todo
 		own   []string
 	}{
-		"alone":                            {todolist.Agent{}, []todo.Todo{item("1", open, "", ""), item("2", open, "", "1")}, []string{"1", "2"}},
+		"alone":                            {decision.Agent{}, []todo.Todo{item("1", open, "", ""), item("2", open, "", "1")}, []string{"1", "2"}},
 		"all of others":                    {lead, []todo.Todo{item("1", started, "ann", ""), item("2", open, "bob", "")}, nil},
 		"lead: without an owner":           {lead, []todo.Todo{item("1", started, "ann", ""), item("2", open, "", "")}, []string{"2"}},
 		"lead: its own":                    {lead, []todo.Todo{item("1", started, "Team-Lead@builders", ""), item("2", done, "", "")}, []string{"1"}},
@@ -170,7 +171,7 @@ func TestWorkOfAnAgent(t *testing.T) {
 		"lead: the blocker is not there":   {lead, []todo.Todo{item("2", open, "", "9")}, []string{"2"}},
 		"lead: its items wait in a circle": {lead, []todo.Todo{item("1", open, "", "2"), item("2", open, "", "1")}, []string{"1", "2"}},
 		"lead: a word in brackets": {
-			todolist.Agent{Others: []string{"ann"}},
+			decision.Agent{Others: []string{"ann"}},
 			[]todo.Todo{item("1", open, "again", ""), item("2", open, "Ann", "")},
 			[]string{"1"},
 		},
@@ -179,9 +180,9 @@ func TestWorkOfAnAgent(t *testing.T) {
 		"member: it is blocked":     {ann, []todo.Todo{item("1", open, "ann", "#2, 4"), item("2", open, "bob", "")}, nil},
 		"member: its own block it":  {ann, []todo.Todo{item("1", open, "ann", "2"), item("2", "in progress", "@ann", "")}, []string{"1", "2"}},
 		"member: nobody's block it": {ann, []todo.Todo{item("1", open, "ann", "2"), item("2", open, "", "")}, nil},
-		"member: without a name":    {todolist.Agent{Member: true}, []todo.Todo{item("1", open, "ann", ""), item("2", open, "", "")}, nil},
+		"member: without a name":    {decision.Agent{Member: true}, []todo.Todo{item("1", open, "ann", ""), item("2", open, "", "")}, nil},
 	} {
-		others := todolist.Others(c.todos, c.agent)
+		others := decision.Others(c.todos, c.agent)
 		var own []string
 		for i, t := range c.todos {
 			if status, _ := todo.ParseStatus(string(t.Status)); status.Active() && !slices.Contains(others, i) {
@@ -199,7 +200,7 @@ func BenchmarkOthersIsLinear(b *testing.B) {
 			todos[i] = item(strconv.Itoa(i), todo.Pending, "", strconv.Itoa(i+1))
 		}
 		todos[n-1].Owner = "ann"
-		return func() { assert.Len(b, todolist.Others(todos, todolist.Agent{}), n) }
+		return func() { assert.Len(b, decision.Others(todos, decision.Agent{}), n) }
 	}
 	measure.Linear(b, "a chain of todos", chain(500), chain(500*measure.Longer))
 }

@@ -1,4 +1,4 @@
-package continuation_test
+package decision_test
 
 import (
 	"fmt"
@@ -8,15 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
-	"github.com/carryon-go/carryon/internal/todolist"
 	"github.com/carryon-go/carryon/todo"
 )
 
 // longInput meets every condition and has n todos, of which only the last is in
 // progress.
-func longInput(tb testing.TB, n int) continuation.Input {
+func longInput(tb testing.TB, n int) decision.Input {
 	tb.Helper()
 	in := satisfied(tb)
 	in.Todos = make([]todo.Todo, n)
@@ -27,13 +27,13 @@ func longInput(tb testing.TB, n int) continuation.Input {
 		}
 	}
 	in.Todos[n-1].Status = todo.InProgress
-	in.State.Watermarks = continuation.Watermarks{}
+	in.State.Watermarks = decision.Watermarks{}
 	return in
 }
 
 // decideAndPrompt does the work of carryon between two turns.
-func decideAndPrompt(in *continuation.Input, p *prompt.Prompter) string {
-	ev := continuation.Evaluate(*in)
+func decideAndPrompt(in *decision.Input, p *prompt.Prompter) string {
+	ev := decision.Judge(*in)
 	if !ev.Continue {
 		return ""
 	}
@@ -55,21 +55,21 @@ func BenchmarkDecision(b *testing.B) {
 	}
 }
 
-func BenchmarkEvaluate(b *testing.B) {
+func BenchmarkJudge(b *testing.B) {
 	known, unknown, stale := longInput(b, 100), longInput(b, 100), longInput(b, 100)
-	unknown.TodosKnown = false
-	stale.State.Stale = todolist.Digest(stale.Todos)
+	unknown.Has = decision.SessionState
+	stale.State.Stale = decision.Digest(stale.Todos)
 	stale.State.Attempts = 0
 	tool := longInput(b, 100)
 	tool.Turn.ToolCalls = true
 	for _, c := range []struct {
 		name string
-		in   continuation.Input
+		in   decision.Input
 	}{{"input=tool", tool}, {"input=unknown", unknown}, {"input=known", known}, {"input=stale", stale}} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				_ = continuation.Evaluate(c.in)
+				_ = decision.Judge(c.in)
 			}
 		})
 	}
@@ -85,7 +85,7 @@ func TestDecisionAllocatesNoMoreThanThePrompt(t *testing.T) {
 	in := longInput(t, 100)
 	require.NotEmpty(t, decideAndPrompt(&in, p))
 	assert.LessOrEqual(t, measure.Allocations(func() { _ = decideAndPrompt(&in, p) }), 2.0)
-	assert.Zero(t, measure.Allocations(func() { _ = continuation.Evaluate(in) }))
-	in.State.Stale = todolist.Digest(in.Todos)
-	assert.Zero(t, measure.Allocations(func() { _ = continuation.Evaluate(in) }))
+	assert.Zero(t, measure.Allocations(func() { _ = decision.Judge(in) }))
+	in.State.Stale = decision.Digest(in.Todos)
+	assert.Zero(t, measure.Allocations(func() { _ = decision.Judge(in) }))
 }

@@ -1,4 +1,4 @@
-package session_test
+package decision_test
 
 import (
 	"strings"
@@ -8,29 +8,29 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/session"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
 )
 
 // message returns the hash by which a session recognizes the message of a user
 // turn.
-func message(turn session.UserTurn) uint64 {
-	return session.RegisterUserTurn(continuation.State{}, turn).Message
+func message(turn decision.UserTurn) uint64 {
+	return decision.State{}.RegisterUserTurn(turn).Message
 }
 
 func TestUserTurnsAreToldApart(t *testing.T) {
 	t.Parallel()
-	turns := map[string]session.UserTurn{
-		"first message":                session.UserTurnOf(1, "go"),
-		"another message":              session.UserTurnOf(1, "go on"),
-		"empty message":                session.UserTurnOf(1, ""),
-		"blank message":                session.UserTurnOf(1, " "),
-		"another case":                 session.UserTurnOf(1, "Go"),
-		"name":                         session.NamedUserTurn("go"),
-		"empty name":                   session.NamedUserTurn(""),
-		"another name":                 session.NamedUserTurn("go on"),
-		"a long message":               session.UserTurnOf(1, strings.Repeat("x", 1<<20)),
-		"a long message, a bit longer": session.UserTurnOf(1, strings.Repeat("x", 1<<20+1)),
+	turns := map[string]decision.UserTurn{
+		"first message":                decision.UserTurnOf(1, "go"),
+		"another message":              decision.UserTurnOf(1, "go on"),
+		"empty message":                decision.UserTurnOf(1, ""),
+		"blank message":                decision.UserTurnOf(1, " "),
+		"another case":                 decision.UserTurnOf(1, "Go"),
+		"name":                         decision.NamedUserTurn("go"),
+		"empty name":                   decision.NamedUserTurn(""),
+		"another name":                 decision.NamedUserTurn("go on"),
+		"a long message":               decision.UserTurnOf(1, strings.Repeat("x", 1<<20)),
+		"a long message, a bit longer": decision.UserTurnOf(1, strings.Repeat("x", 1<<20+1)),
 	}
 	seen := map[uint64]string{}
 	for name, turn := range turns {
@@ -44,9 +44,9 @@ func TestUserTurnsAreToldApart(t *testing.T) {
 // Replicas that share a store must agree, also while they are being updated.
 func TestHashesAreTheSameInEveryProcess(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, uint64(0x97b42be579267519), message(session.UserTurnOf(1, "go")))
-	assert.Equal(t, uint64(0x97b42be579267519), message(session.GrowingUserTurnOf(1, "go")))
-	assert.Equal(t, uint64(0x8b7db508a9735d9f), message(session.NamedUserTurn("go")))
+	assert.Equal(t, uint64(0x97b42be579267519), message(decision.UserTurnOf(1, "go")))
+	assert.Equal(t, uint64(0x97b42be579267519), message(decision.GrowingUserTurnOf(1, "go")))
+	assert.Equal(t, uint64(0x8b7db508a9735d9f), message(decision.NamedUserTurn("go")))
 	assert.Equal(t, "d7b0df99f33440df4cb6884a42b11281", loopKey("go", "call_1"))
 }
 
@@ -82,19 +82,19 @@ func TestWhatBeginsAUserTurn(t *testing.T) {
 		{"a window slides: a tool result", []request{{3, "go", "a"}, {3, "go", "-"}}, request{3, "go", "-"}, false},
 		{"the answer is asked for once more", []request{{3, "go", "a"}, {3, "go", "-"}}, request{3, "go", "a"}, true},
 	}
-	register := func(s continuation.State, r request) continuation.State {
-		turn := session.UserTurnOf(r.users, r.last)
+	register := func(s decision.State, r request) decision.State {
+		turn := decision.UserTurnOf(r.users, r.last)
 		if r.previous != "-" {
 			turn = turn.Unanswered(r.previous)
 		}
-		return session.RegisterUserTurn(s, turn)
+		return s.RegisterUserTurn(turn)
 	}
 	for _, c := range cases {
-		s := continuation.State{}
+		s := decision.State{}
 		for _, r := range c.before {
 			s = register(s, r)
 		}
-		s = session.Pause(s, "blocked", noon, 0)
+		s = s.Pause("blocked", noon, 0)
 		s.Attempts = 2
 		number := s.UserTurn
 		s = register(s, c.next)
@@ -107,13 +107,13 @@ func TestWhatBeginsAUserTurn(t *testing.T) {
 
 func TestNamedUserTurnIsNewOnlyUnderAnotherName(t *testing.T) {
 	t.Parallel()
-	s := session.RegisterUserTurn(continuation.State{}, session.NamedUserTurn("7"))
-	assert.Equal(t, s, session.RegisterUserTurn(s, session.NamedUserTurn("7")))
-	assert.Equal(t, 2, session.RegisterUserTurn(s, session.NamedUserTurn("8")).UserTurn)
+	s := decision.State{}.RegisterUserTurn(decision.NamedUserTurn("7"))
+	assert.Equal(t, s, s.RegisterUserTurn(decision.NamedUserTurn("7")))
+	assert.Equal(t, 2, s.RegisterUserTurn(decision.NamedUserTurn("8")).UserTurn)
 }
 
 func loopKey(texts ...string) string {
-	var key session.LoopKey
+	var key decision.LoopKey
 	for _, text := range texts {
 		key.Add(text)
 	}
@@ -141,7 +141,7 @@ func TestLoopKeyCopiesNoText(t *testing.T) {
 
 func TestLoopWithFewerMessagesIsAnother(t *testing.T) {
 	t.Parallel()
-	begun := session.Claim(session.RegisterLoop(continuation.State{}, 4, noon), 1, noon, continuation.DefaultLimits().ClaimLife)
+	begun := decision.State{}.RegisterLoop(4, noon).Acquire(1, noon, continuation.DefaultLimits().ClaimLife)
 	for name, c := range map[string]struct {
 		size  int
 		after time.Duration
@@ -155,8 +155,8 @@ func TestLoopWithFewerMessagesIsAnother(t *testing.T) {
 		"clock was set back": {6, -time.Minute, true},
 	} {
 		at := noon.Add(c.after)
-		s := session.RegisterLoop(begun, c.size, at)
-		assert.Equal(t, continuation.Loop{Size: c.size, Seen: at}, s.Loop, name)
+		s := begun.RegisterLoop(c.size, at)
+		assert.Equal(t, decision.Loop{Size: c.size, Seen: at}, s.Loop, name)
 		assert.Equal(t, c.same, s.UserTurn == begun.UserTurn, name)
 		assert.Equal(t, c.same, s.Attempts == 1, name)
 		assert.Equal(t, c.same, s.Claim == begun.Claim, name)
@@ -167,12 +167,12 @@ func TestLoopWithFewerMessagesIsAnother(t *testing.T) {
 func TestRegisterLoopThatIsRunAgain(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1, 0)
-	s := session.RegisterLoop(continuation.State{}, 3, now)
-	s = session.Claim(s, 7, now, time.Minute)
-	assert.Equal(t, s.UserTurn, session.RegisterLoop(s, 3, now).UserTurn, "a second try of a request that was not answered yet")
-	s = session.Release(s, 7, session.Ended{Answered: true, Result: continuation.ResultNoProgress})
-	bigger := session.RegisterLoop(s, 5, now)
+	s := decision.State{}.RegisterLoop(3, now)
+	s = s.Acquire(7, now, time.Minute)
+	assert.Equal(t, s.UserTurn, s.RegisterLoop(3, now).UserTurn, "a second try of a request that was not answered yet")
+	s = s.Release(7, decision.Ended{Answered: true, Result: decision.ResultNoProgress})
+	bigger := s.RegisterLoop(5, now)
 	assert.Equal(t, []int{s.UserTurn, 1}, []int{bigger.UserTurn, bigger.Attempts}, "the loop goes on")
-	again := session.RegisterLoop(s, 3, now)
+	again := s.RegisterLoop(3, now)
 	assert.Equal(t, []int{s.UserTurn + 1, 0}, []int{again.UserTurn, again.Attempts})
 }

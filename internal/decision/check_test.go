@@ -1,4 +1,4 @@
-package continuation_test
+package decision_test
 
 import (
 	"errors"
@@ -6,25 +6,26 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
+	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/todo"
 )
 
 // checked returns an input with a finished list and this result of the program's check.
-func checked(tb testing.TB, result continuation.CheckResult) continuation.Input {
+func checked(tb testing.TB, result continuation.CheckResult) decision.Input {
 	tb.Helper()
 	in := satisfied(tb)
-	in.Todos, in.Turn.End = []todo.Todo{completed("write")}, continuation.EndUnclear
-	in.State.Watermarks = continuation.Watermarks{Set: true, Todos: 1, Completed: 1}
+	in.Todos, in.Turn.End = []todo.Todo{completed("write")}, handback.Unclear
+	in.State.Watermarks = decision.Watermarks{Set: true, Todos: 1, Completed: 1}
 	in.Check, in.CheckDigest = result, 5
 	return in
 }
 
-func TestEvaluateCheck(t *testing.T) {
+func TestJudgeCheck(t *testing.T) {
 	t.Parallel()
-	type in = continuation.Input
+	type in = decision.Input
 	due, failed := continuation.CheckDue, continuation.CheckFailed
 	yolo := func(i *in) { i.Settings.ApprovalMode = continuation.ApprovalYOLO }
 	for name, c := range map[string]struct {
@@ -38,7 +39,7 @@ func TestEvaluateCheck(t *testing.T) {
 		"unknown":                    {continuation.CheckUnknown, func(*in) {}, continuation.ReasonCheckUnknown},
 		"failed":                     {failed, func(*in) {}, continuation.ReasonCheckFailed},
 		"failed, nobody is there":    {failed, yolo, continuation.ReasonCheckFailed},
-		"work is left":               {due, func(i *in) { i.Todos, i.Turn.End = []todo.Todo{pending("write")}, continuation.EndAnnounces }, continuation.ReasonSatisfied},
+		"work is left":               {due, func(i *in) { i.Todos, i.Turn.End = []todo.Todo{pending("write")}, handback.Announces }, continuation.ReasonSatisfied},
 		"no list":                    {due, func(i *in) { i.TodosErr = todo.ErrNoList }, continuation.ReasonCheckDue},
 		"an empty list":              {due, func(i *in) { i.Todos = nil }, continuation.ReasonCheckDue},
 		"a list of unknown statuses": {due, func(i *in) { i.Todos = []todo.Todo{{ID: "1", Content: "write", Status: "odd"}} }, continuation.ReasonCheckDue},
@@ -49,15 +50,15 @@ func TestEvaluateCheck(t *testing.T) {
 		"and says nothing is open": {due, func(i *in) {
 			i.TodosErr, i.MayAsk, i.AskAlways, i.State.Asked, i.Turn.NothingOpen = todo.ErrNoList, true, true, true, true
 		}, continuation.ReasonCheckDue},
-		"the model asks the user": {due, func(i *in) { i.Turn.End = continuation.EndAsks }, continuation.ReasonAsksUser},
-		"it asks nobody":          {due, func(i *in) { yolo(i); i.Turn.End = continuation.EndAsks }, continuation.ReasonCheckDue},
-		"it waits":                {due, func(i *in) { yolo(i); i.Turn.End = continuation.EndWaits }, continuation.ReasonBackground},
-		"in the background":       {due, func(i *in) { i.Background = continuation.Background{Unfinished: 1, Oldest: noon} }, continuation.ReasonBackground},
+		"the model asks the user": {due, func(i *in) { i.Turn.End = handback.Asks }, continuation.ReasonAsksUser},
+		"it asks nobody":          {due, func(i *in) { yolo(i); i.Turn.End = handback.Asks }, continuation.ReasonCheckDue},
+		"it waits":                {due, func(i *in) { yolo(i); i.Turn.End = handback.Waits }, continuation.ReasonBackground},
+		"in the background":       {due, func(i *in) { i.Background = decision.Background{Unfinished: 1, Oldest: noon} }, continuation.ReasonBackground},
 		"tools were called":       {due, func(i *in) { i.Turn.ToolCalls = true }, continuation.ReasonToolCalls},
 		"cut off":                 {due, func(i *in) { i.Turn.Finish = "length" }, continuation.ReasonNotEnded},
 		"out of scope":            {due, func(i *in) { i.Scope = continuation.ReasonNoTools }, continuation.ReasonNoTools},
 		"paused":                  {due, func(i *in) { i.State.Paused = continuation.Pause{Since: noon} }, continuation.ReasonPaused},
-		"claimed":                 {due, func(i *in) { i.State.Claim = continuation.Claim{Token: 1} }, continuation.ReasonActive},
+		"claimed":                 {due, func(i *in) { i.State.Claim = decision.Claim{Token: 1} }, continuation.ReasonActive},
 		"no attempt is left":      {due, func(i *in) { i.State.Attempts = 4 }, continuation.ReasonMaxAttempts},
 		"none after a failure":    {due, func(i *in) { i.State.Attempts, i.State.Check.Failed = 4, 1 }, continuation.ReasonCheckExhausted},
 		"no tokens are left":      {due, func(i *in) { i.State.Tokens, i.State.Check.Failed = 1000, 1 }, continuation.ReasonCheckExhausted},
@@ -74,44 +75,31 @@ func TestEvaluateCheck(t *testing.T) {
 			t.Parallel()
 			in := checked(t, c.result)
 			c.change(&in)
-			ev := continuation.Evaluate(in)
+			ev := decision.Judge(in)
 			assert.Equal(t, c.want, ev.Reason)
 			assert.Equal(t, c.want.Continues(), ev.Continue)
 			assert.Equal(t, c.want.Exhausted(), ev.Limit > 0 || ev.LimitRule != "")
 			if c.want == continuation.ReasonCheckFailed {
 				assert.True(t, ev.Checks)
 				assert.Zero(t, ev.Todo)
-				assert.Equal(t, marks(continuation.ConditionIntervalElapsed), ev.Conditions)
+				assert.Equal(t, marks(decision.ConditionIntervalElapsed), ev.Conditions)
 			}
 		})
 	}
 }
 
 // A failure that is another one than before is progress; the cap of failures holds all the same.
-func TestEvaluateAnotherFailureIsProgress(t *testing.T) {
+func TestJudgeAnotherFailureIsProgress(t *testing.T) {
 	t.Parallel()
 	in := checked(t, continuation.CheckFailed)
 	in.State.Attempts, in.State.Continuations, in.State.Repeats = 4, 9, 2
-	in.State.Check = continuation.CheckState{Failed: 4, Last: 5}
-	assert.Equal(t, continuation.ReasonCheckExhausted, continuation.Evaluate(in).Reason, "the same failure")
+	in.State.Check = decision.CheckState{Failed: 4, Last: 5}
+	assert.Equal(t, continuation.ReasonCheckExhausted, decision.Judge(in).Reason, "the same failure")
 	in.CheckDigest = 6
-	ev := continuation.Evaluate(in)
+	ev := decision.Judge(in)
 	assert.Equal(t, continuation.ReasonCheckFailed, ev.Reason)
 	assert.Equal(t, 1, ev.Attempt)
 	assert.Zero(t, ev.State.Attempts+ev.State.Continuations+ev.State.Repeats)
 	in.State.Check.Failed = 10
-	assert.Equal(t, continuation.ReasonCheckExhausted, continuation.Evaluate(in).Reason)
-}
-
-func TestCheckResultIsText(t *testing.T) {
-	t.Parallel()
-	for result := continuation.NoCheck; result <= continuation.CheckUnknown; result++ {
-		text, err := result.MarshalText()
-		require.NoError(t, err)
-		var read continuation.CheckResult
-		require.NoError(t, read.UnmarshalText(text))
-		assert.Equal(t, result, read)
-	}
-	require.Error(t, new(continuation.CheckResult).UnmarshalText([]byte("perhaps")))
-	assert.Equal(t, "continuation.CheckResult(9)", continuation.CheckResult(9).String())
+	assert.Equal(t, continuation.ReasonCheckExhausted, decision.Judge(in).Reason)
 }

@@ -1,4 +1,4 @@
-package continuation_test
+package decision_test
 
 import (
 	"math/rand/v2"
@@ -10,23 +10,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/session"
-	"github.com/carryon-go/carryon/internal/todolist"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/todo"
 )
 
 // step evaluates a plain turn on the list, long after the last prompt, and
 // returns the state after the continuation that follows, if one does.
-func step(t *testing.T, s continuation.State, todos ...todo.Todo) (continuation.State, continuation.Evaluation) {
+func step(t *testing.T, s decision.State, todos ...todo.Todo) (decision.State, decision.Verdict) {
 	t.Helper()
 	in := satisfied(t)
 	in.State, in.Todos, in.UserTurn = s, todos, s.UserTurn
 	in.Now = s.LastPrompt.Add(time.Hour)
-	ev := continuation.Evaluate(in)
+	ev := decision.Judge(in)
 	if !ev.Continue {
 		return s, ev
 	}
-	return session.Release(session.Claim(ev.State, 1, in.Now, continuation.DefaultLimits().ClaimLife), 1, session.Ended{}), ev
+	return ev.State.Acquire(1, in.Now, continuation.DefaultLimits().ClaimLife).Release(1, decision.Ended{}), ev
 }
 
 func TestProgressStartsAttemptsAnew(t *testing.T) {
@@ -53,9 +52,9 @@ func TestProgressStartsAttemptsAnew(t *testing.T) {
 		{"swapped", []todo.Todo{completed("a"), b, pending("c")}, false},
 	}
 	for _, c := range cases {
-		s := continuation.State{UserTurn: turn7, LastPrompt: noon}
+		s := decision.State{UserTurn: turn7, LastPrompt: noon}
 		for attempt := 1; attempt <= continuation.DefaultLimits().MaxAttempts; attempt++ {
-			var ev continuation.Evaluation
+			var ev decision.Verdict
 			s, ev = step(t, s, before...)
 			require.True(t, ev.Continue, c.name)
 			require.Equal(t, attempt, ev.Attempt, c.name)
@@ -85,9 +84,9 @@ func TestProgressIsMeasuredAgainstTheBestSoFar(t *testing.T) {
 		{"completing another one instead", [][]todo.Todo{open, {completed("a"), pending("b")}, {pending("a"), completed("b")}, open}},
 	}
 	for _, c := range cases {
-		s := continuation.State{UserTurn: turn7, LastPrompt: noon}
+		s := decision.State{UserTurn: turn7, LastPrompt: noon}
 		for i, list := range c.lists {
-			var ev continuation.Evaluation
+			var ev decision.Verdict
 			s, ev = step(t, s, list...)
 			assert.Equal(t, max(i, 1), ev.Attempt, "%s, list %d", c.name, i)
 		}
@@ -99,22 +98,22 @@ func TestProgressIsMeasuredAgainstTheBestSoFar(t *testing.T) {
 func TestProgressNeedsSomethingToCompareWith(t *testing.T) {
 	t.Parallel()
 	in := satisfied(t)
-	in.State.Watermarks = continuation.Watermarks{}
+	in.State.Watermarks = decision.Watermarks{}
 	in.State.Attempts = 2
 	in.Todos = []todo.Todo{completed("a"), completed("b"), pending("c")}
-	ev := continuation.Evaluate(in)
+	ev := decision.Judge(in)
 	assert.Equal(t, 2, ev.State.Attempts)
-	assert.Equal(t, continuation.Watermarks{Set: true, Todos: 3, Completed: 2, Active: 1}, ev.State.Watermarks)
+	assert.Equal(t, decision.Watermarks{Set: true, Todos: 3, Completed: 2, Active: 1}, ev.State.Watermarks)
 }
 
 func TestProgressMovesEachWatermarkByItself(t *testing.T) {
 	t.Parallel()
 	in := satisfied(t)
-	in.State.Watermarks = continuation.Watermarks{Set: true, Completed: 2, Active: 2}
+	in.State.Watermarks = decision.Watermarks{Set: true, Completed: 2, Active: 2}
 	in.Todos = []todo.Todo{pending("a")}
-	assert.Equal(t, continuation.Watermarks{Set: true, Completed: 2, Active: 1}, continuation.Evaluate(in).State.Watermarks)
+	assert.Equal(t, decision.Watermarks{Set: true, Completed: 2, Active: 1}, decision.Judge(in).State.Watermarks)
 	in.Todos = []todo.Todo{pending("a"), pending("b"), pending("c"), completed("d"), completed("e"), completed("f")}
-	assert.Equal(t, continuation.Watermarks{Set: true, Completed: 3, Active: 2}, continuation.Evaluate(in).State.Watermarks)
+	assert.Equal(t, decision.Watermarks{Set: true, Completed: 3, Active: 2}, decision.Judge(in).State.Watermarks)
 }
 
 // Observers get the number of the attempt with every decision, even one that fails
@@ -122,16 +121,16 @@ func TestProgressMovesEachWatermarkByItself(t *testing.T) {
 func TestAttemptCountsFromTheProgressThatWasSeen(t *testing.T) {
 	t.Parallel()
 	for _, v := range violations() {
-		if v.condition <= continuation.ConditionActiveTodos || v.condition == continuation.ConditionOwnWork || v.condition == continuation.ConditionAttemptsLeft ||
-			v.condition == continuation.ConditionProgressLeft || v.condition == continuation.ConditionSuitableTodo ||
-			v.condition == continuation.ConditionCheckAllows {
+		if v.condition <= decision.ConditionActiveTodos || v.condition == decision.ConditionOwnWork || v.condition == decision.ConditionAttemptsLeft ||
+			v.condition == decision.ConditionProgressLeft || v.condition == decision.ConditionSuitableTodo ||
+			v.condition == decision.ConditionCheckAllows {
 			continue
 		}
 		in := satisfied(t)
 		in.State.Attempts = 3
 		in.Todos = []todo.Todo{completed("a"), pending("b")}
 		v.cause(&in)
-		ev := continuation.Evaluate(in)
+		ev := decision.Judge(in)
 		require.Equal(t, v.reason, ev.Reason)
 		assert.Equal(t, 1, ev.Attempt, v.reason)
 	}
@@ -141,7 +140,7 @@ func TestStaleListHasOneAttempt(t *testing.T) {
 	t.Parallel()
 	const off = continuation.Off
 	list := []todo.Todo{pending("a"), completed("b")}
-	stale := todolist.Digest(list)
+	stale := decision.Digest(list)
 	cases := []struct {
 		name        string
 		stale       uint64
@@ -163,9 +162,9 @@ func TestStaleListHasOneAttempt(t *testing.T) {
 		in := satisfied(t)
 		in.Todos = list
 		in.Limits.MaxAttempts = c.maxAttempts
-		in.State.Watermarks = continuation.Watermarks{Set: true, Completed: 1, Active: 1}
+		in.State.Watermarks = decision.Watermarks{Set: true, Completed: 1, Active: 1}
 		in.State.Stale, in.State.Attempts = c.stale, c.attempts
-		ev := continuation.Evaluate(in)
+		ev := decision.Judge(in)
 		assert.Equal(t, c.want, ev.Reason, c.name)
 		if c.stale == stale {
 			assert.Equal(t, stale, ev.State.Stale, "%s: stays stale", c.name)
@@ -193,7 +192,7 @@ func TestBudgetsHoldOverAnyRun(t *testing.T) {
 func requireBudgets(t *testing.T, rng *rand.Rand, limits continuation.Limits) {
 	t.Helper()
 	list := []todo.Todo{pending("a"), pending("b"), pending("c"), pending("d")}
-	s := session.RegisterUserTurn(continuation.State{}, session.UserTurnOf(1, "go"))
+	s := decision.State{}.RegisterUserTurn(decision.UserTurnOf(1, "go"))
 	inRow, since, most, least, first := 0, 0, 0, len(list), true
 	for range 80 {
 		switch rng.IntN(6) {
@@ -202,9 +201,9 @@ func requireBudgets(t *testing.T, rng *rand.Rand, limits continuation.Limits) {
 		case 1:
 			rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 		}
-		ev := continuation.Evaluate(continuation.Input{
-			Settings: continuation.DefaultValues(), Turn: continuation.EndedTurn{Finish: "stop"}, UserTurn: s.UserTurn,
-			Todos: list, TodosKnown: true, Limits: limits, State: s, Now: noon,
+		ev := decision.Judge(decision.Input{
+			Settings: continuation.DefaultValues(), Turn: decision.Turn{Finish: "stop"}, UserTurn: s.UserTurn,
+			Todos: list, Limits: limits, State: s, Now: noon,
 		})
 		if !ev.Continue {
 			continue
@@ -233,7 +232,7 @@ func requireBudgets(t *testing.T, rng *rand.Rand, limits continuation.Limits) {
 		if called {
 			inRow--
 		}
-		s = session.Release(session.Claim(ev.State, 9, noon, continuation.DefaultLimits().ClaimLife), 9, session.Ended{Called: called})
+		s = ev.State.Acquire(9, noon, continuation.DefaultLimits().ClaimLife).Release(9, decision.Ended{Called: called})
 	}
 }
 
@@ -249,11 +248,11 @@ func TestToolCallsWithoutProgressAreBounded(t *testing.T) {
 		"items come and go": {{a, b}, {a, b, c}, {b, c}, {a, c}, {a, b, c, pending("d")}},
 		"reworded":          {{pending("1")}, {pending("2")}, {pending("3")}, {inProgress("4")}},
 	} {
-		s, sent, sinceBest := continuation.State{UserTurn: turn7, LastPrompt: noon}, 0, 0
+		s, sent, sinceBest := decision.State{UserTurn: turn7, LastPrompt: noon}, 0, 0
 		for i := range 200 {
 			in := satisfied(t)
 			in.State, in.Todos, in.UserTurn, in.Now = s, lists[i%len(lists)], s.UserTurn, s.LastPrompt.Add(time.Hour)
-			ev := continuation.Evaluate(in)
+			ev := decision.Judge(in)
 			if !ev.Continue {
 				require.Equal(t, continuation.ReasonWithoutProgress, ev.Reason, name)
 				continue
@@ -263,7 +262,7 @@ func TestToolCallsWithoutProgressAreBounded(t *testing.T) {
 				sinceBest = 1
 			}
 			sent++
-			s = session.Release(session.Claim(ev.State, 1, in.Now, time.Hour), 1, session.Ended{Called: true})
+			s = ev.State.Acquire(1, in.Now, time.Hour).Release(1, decision.Ended{Called: true})
 			require.Zero(t, s.Attempts, "%s: a tool call gives the attempt back", name)
 		}
 		assert.Equal(t, continuation.DefaultLimits().MaxWithoutProgress, sinceBest, name)
@@ -278,9 +277,9 @@ func TestProgressRenewsBothBudgetsForAsLongAsItLasts(t *testing.T) {
 	for i := range list {
 		list[i] = pending("item")
 	}
-	s := continuation.State{UserTurn: turn7, LastPrompt: noon}
+	s := decision.State{UserTurn: turn7, LastPrompt: noon}
 	for i := range list {
-		var ev continuation.Evaluation
+		var ev decision.Verdict
 		s, ev = step(t, s, list...)
 		require.True(t, ev.Continue, "item %d: %v", i, ev.Reason)
 		require.Equal(t, 1, ev.Attempt)
@@ -293,16 +292,16 @@ func TestProgressRenewsBothBudgetsForAsLongAsItLasts(t *testing.T) {
 func TestContinuationsOfAUserTurnAreBounded(t *testing.T) {
 	t.Parallel()
 	for open := 1; open <= 5; open++ {
-		s := continuation.State{UserTurn: turn7, LastPrompt: noon}
+		s := decision.State{UserTurn: turn7, LastPrompt: noon}
 		sent := 0
 		see := func(todos ...todo.Todo) {
 			in := satisfied(t)
 			in.Limits.MaxAttempts, in.Limits.TokenBudget = continuation.Off, continuation.Off
 			in.State, in.Todos, in.UserTurn, in.Now = s, todos, s.UserTurn, s.LastPrompt.Add(time.Hour)
-			ev := continuation.Evaluate(in)
-			for ; ev.Continue; ev = continuation.Evaluate(in) {
+			ev := decision.Judge(in)
+			for ; ev.Continue; ev = decision.Judge(in) {
 				sent++
-				in.State = session.Release(session.Claim(ev.State, 1, in.Now, continuation.Off), 1, session.Ended{})
+				in.State = ev.State.Acquire(1, in.Now, continuation.Off).Release(1, decision.Ended{})
 				in.Now = in.Now.Add(time.Hour)
 			}
 			s = ev.State
@@ -311,12 +310,12 @@ func TestContinuationsOfAUserTurnAreBounded(t *testing.T) {
 		for left := open; left > 0; left-- { // it drops all todos but one
 			see(slices.Repeat([]todo.Todo{pending("a")}, left)...)
 		}
-		for range open + 2*todolist.MaxAdded { // it adds one finished todo after another
+		for range open + 2*decision.MaxAdded { // it adds one finished todo after another
 			done = append(done, completed("b"))
 			see(append(done, pending("a"))...)
 		}
 		see(done...)
 		see(append(done, pending("a"))...)
-		assert.Equal(t, continuation.DefaultLimits().MaxWithoutProgress*(2*open+todolist.MaxAdded+1), sent, "%d open", open)
+		assert.Equal(t, continuation.DefaultLimits().MaxWithoutProgress*(2*open+decision.MaxAdded+1), sent, "%d open", open)
 	}
 }

@@ -1,0 +1,118 @@
+package decision
+
+import "strings"
+
+// condition is one of the conditions of a decision.
+type condition uint8
+
+// The conditions, in the order in which the decision checks them; [Conditions] has
+// their names and reasons.
+const (
+	conditionEnabled condition = iota
+	conditionInScope
+	conditionUnbroken
+	conditionNoToolCalls
+	conditionEndedWell
+	conditionNotPaused
+	conditionNotRefused
+	conditionCurrentUserTurn
+	conditionActiveTodos
+	conditionAsksNothing
+	conditionListTouched
+	conditionOwnWork
+	conditionNoBackground
+	conditionNotActive
+	conditionAttemptsLeft
+	conditionProgressLeft
+	conditionTokensLeft
+	conditionSuitableTodo
+	conditionCheckAllows
+	conditionIntervalElapsed
+
+	conditionCount
+)
+
+// conditionNames returns the names of the conditions that logs show.
+func conditionNames() [conditionCount]string {
+	return [conditionCount]string{
+		conditionEnabled:         "enabled",
+		conditionInScope:         "in_scope",
+		conditionUnbroken:        "unbroken",
+		conditionNoToolCalls:     "no_tool_calls",
+		conditionEndedWell:       "ended_well",
+		conditionNotPaused:       "not_paused",
+		conditionNotRefused:      "not_refused",
+		conditionCurrentUserTurn: "current_user_turn",
+		conditionActiveTodos:     "active_todos",
+		conditionAsksNothing:     "asks_nothing",
+		conditionListTouched:     "list_touched",
+		conditionOwnWork:         "own_work",
+		conditionNoBackground:    "no_background",
+		conditionNotActive:       "not_active",
+		conditionAttemptsLeft:    "attempts_left",
+		conditionProgressLeft:    "progress_left",
+		conditionTokensLeft:      "tokens_left",
+		conditionSuitableTodo:    "suitable_todo",
+		conditionCheckAllows:     "check_allows",
+		conditionIntervalElapsed: "interval_elapsed",
+	}
+}
+
+// Mark is the result of checking a condition.
+type Mark uint8
+
+// The marks. The first condition that is not met ends the decision, so later conditions
+// are not looked at.
+const (
+	NotLookedAt Mark = iota
+	Met
+	NotMet
+)
+
+// Conditions holds the mark of every condition, in the order in which the decision checks
+// them. These are their names, with the reason where a condition is not met:
+//
+//   - enabled: [continuation.ReasonDisabled]
+//   - in_scope: the reason in Input.Scope, such as [continuation.ReasonNoTools]
+//   - unbroken: [continuation.ReasonBrokeOff]
+//   - no_tool_calls: [continuation.ReasonToolCalls]
+//   - ended_well: [continuation.ReasonTooLong]; unless a pause was rejected also [continuation.ReasonManyChoices],
+//     [continuation.ReasonRefused], [continuation.ReasonUnknownContent] and [continuation.ReasonNotEnded]
+//   - not_paused: [continuation.ReasonPaused]
+//   - not_refused: [continuation.ReasonProviderRefused]
+//   - current_user_turn: [continuation.ReasonSuperseded]
+//   - active_todos: [continuation.ReasonNoActiveTodos] or another reason of the list, such
+//     as [continuation.ReasonNoList]. Without an active todo, the condition is met if
+//     [Judge] decides to ask the model, or leaves the decision to the program's check
+//   - asks_nothing: [continuation.ReasonAsksUser]
+//   - list_touched: [continuation.ReasonListUntouched]
+//   - own_work: [continuation.ReasonOthersWork]
+//   - no_background: [continuation.ReasonBackground]; also if the turn itself says that it waits for work of
+//     the agent's own
+//   - not_active: [continuation.ReasonActive]
+//   - attempts_left: [continuation.ReasonMaxAttempts], or [continuation.ReasonCheckExhausted] after the program's check
+//     has failed, as for the other two budgets
+//   - progress_left: [continuation.ReasonWithoutProgress]
+//   - tokens_left: [continuation.ReasonTokenBudget]
+//   - suitable_todo: [continuation.ReasonNoSuitableTodo]
+//   - check_allows: [continuation.ReasonCheckDue], [continuation.ReasonCheckPassed] and [continuation.ReasonCheckUnknown]; it is met
+//     unless the program's check decides
+//   - interval_elapsed: [continuation.ReasonTooSoon]
+type Conditions [conditionCount]Mark
+
+// String lists the conditions that were checked, as in "enabled in_scope
+// !no_tool_calls". An exclamation mark precedes the one that is not met.
+func (c Conditions) String() string {
+	names := conditionNames()
+	var looked []string
+	for i, mark := range c {
+		switch mark {
+		case Met:
+			looked = append(looked, names[i])
+		case NotMet:
+			looked = append(looked, "!"+names[i])
+		case NotLookedAt:
+		}
+	}
+	return strings.Join(looked, " ")
+}

@@ -1,0 +1,190 @@
+package decision_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
+	"github.com/carryon-go/carryon/internal/handback"
+	"github.com/carryon-go/carryon/todo"
+)
+
+func TestTheModeOrARuleSaysWhoseTurnItIs(t *testing.T) {
+	t.Parallel()
+	standard, yolo := continuation.ApprovalDefault, continuation.ApprovalYOLO
+	for _, c := range []struct {
+		name  string
+		rule  continuation.HandbackRule
+		mode  continuation.ApprovalMode
+		waits bool
+	}{
+		{name: "standard", mode: standard, waits: true},
+		{name: "yolo", mode: yolo},
+		{name: "standard, go on", rule: continuation.GoOn, mode: standard},
+		{name: "yolo, wait", rule: continuation.Wait, mode: yolo, waits: true},
+	} {
+		in := satisfied(t)
+		in.Settings.ApprovalMode, in.Handback.Questions = c.mode, c.rule
+		in.Turn.End = handback.Asks
+		want := continuation.ReasonSatisfied
+		if c.waits {
+			want = continuation.ReasonAsksUser
+		}
+		assert.Equal(t, want, decision.Judge(in).Reason, c.name)
+
+		in = satisfied(t)
+		in.Settings.ApprovalMode, in.Handback.Untouched = c.mode, c.rule
+		in.Origin.Written, in.Turn.End, in.State.Attempts = todo.WrittenEarlier, handback.Unclear, 0
+		want = continuation.ReasonSatisfied
+		if c.waits {
+			want = continuation.ReasonListUntouched
+		}
+		assert.Equal(t, want, decision.Judge(in).Reason, c.name)
+	}
+}
+
+func TestAListIsLiveIfItWasWrittenOrTheUserSaysGoOn(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*decision.Input)
+		want   continuation.Reason
+	}{
+		"written earlier":                 {func(*decision.Input) {}, continuation.ReasonListUntouched},
+		"written in this request":         {func(in *decision.Input) { in.Origin.Written = todo.WrittenNow }, continuation.ReasonSatisfied},
+		"written in an earlier request":   {func(in *decision.Input) { in.State.Touched = true }, continuation.ReasonSatisfied},
+		"the user only says go on":        {func(in *decision.Input) { in.ShortMessage = true }, continuation.ReasonSatisfied},
+		"a source that does not know":     {func(in *decision.Input) { in.Origin.Written = todo.WrittenUnknown }, continuation.ReasonSatisfied},
+		"a question comes before it":      {func(in *decision.Input) { in.Turn.End = handback.Asks }, continuation.ReasonAsksUser},
+		"a rejected pause is answered":    {func(in *decision.Input) { in.Turn.Rejected, in.Turn.End = true, handback.Asks }, continuation.ReasonListUntouched},
+		"a blank turn":                    {func(in *decision.Input) { in.Turn.End = handback.Blank }, continuation.ReasonSatisfied},
+		"a step is announced":             {func(in *decision.Input) { in.Turn.End = handback.Announces }, continuation.ReasonSatisfied},
+		"a rejected pause, no text":       {func(in *decision.Input) { in.Turn.Rejected, in.Turn.End = true, handback.Blank }, continuation.ReasonListUntouched},
+		"a finished list comes before it": {func(in *decision.Input) { in.Todos = []todo.Todo{completed("a")} }, continuation.ReasonNoActiveTodos},
+	} {
+		in := satisfied(t)
+		in.Origin.Written, in.Turn.End, in.State.Attempts = todo.WrittenEarlier, handback.Unclear, 0
+		c.change(&in)
+		assert.Equal(t, c.want, decision.Judge(in).Reason, name)
+	}
+}
+
+func TestAnUnclearEndHasOneAttemptWhereAPersonIsThere(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		end   handback.End
+		mode  continuation.ApprovalMode
+		limit int
+		used  int
+		want  continuation.Reason
+	}{
+		"unclear, first":     {handback.Unclear, continuation.ApprovalDefault, 0, 0, continuation.ReasonSatisfied},
+		"unclear, second":    {handback.Unclear, continuation.ApprovalDefault, 0, 1, continuation.ReasonMaxAttempts},
+		"unclear, no limit":  {handback.Unclear, continuation.ApprovalDefault, continuation.Off, 1, continuation.ReasonMaxAttempts},
+		"unclear, nobody":    {handback.Unclear, continuation.ApprovalYOLO, 0, 3, continuation.ReasonSatisfied},
+		"announced, last":    {handback.Announces, continuation.ApprovalDefault, 0, 3, continuation.ReasonSatisfied},
+		"announced, used up": {handback.Announces, continuation.ApprovalDefault, 0, 4, continuation.ReasonMaxAttempts},
+		"blank, last":        {handback.Blank, continuation.ApprovalDefault, 0, 3, continuation.ReasonSatisfied},
+	} {
+		in := satisfied(t)
+		in.Limits = withDefaults(t, continuation.Limits{MaxAttempts: c.limit})
+		in.Settings.ApprovalMode, in.Turn.End, in.State.Attempts = c.mode, c.end, c.used
+		assert.Equal(t, c.want, decision.Judge(in).Reason, name)
+	}
+}
+
+// A turn that says that its own work still runs is left alone. Where nobody is there, such
+// a wait ends by itself, after a while or after some turns.
+func TestAStatedWaitIsBounded(t *testing.T) {
+	t.Parallel()
+	late := continuation.DefaultLimits().MaxTaskAge
+	for name, c := range map[string]struct {
+		mode    continuation.ApprovalMode
+		waiting decision.Waiting
+		change  func(*decision.Input)
+		want    continuation.Reason
+	}{
+		"standard":                 {mode: continuation.ApprovalDefault, want: continuation.ReasonBackground},
+		"standard, for long":       {mode: continuation.ApprovalDefault, waiting: decision.Waiting{Since: noon.Add(-late), Turns: 20}, want: continuation.ReasonBackground},
+		"yolo":                     {mode: continuation.ApprovalYOLO, want: continuation.ReasonBackground},
+		"yolo, the seventh turn":   {mode: continuation.ApprovalYOLO, waiting: decision.Waiting{Since: noon, Turns: 7}, want: continuation.ReasonBackground},
+		"yolo, the eighth turn":    {mode: continuation.ApprovalYOLO, waiting: decision.Waiting{Since: noon, Turns: 8}, want: continuation.ReasonSatisfied},
+		"yolo, for long":           {mode: continuation.ApprovalYOLO, waiting: decision.Waiting{Since: noon.Add(-late), Turns: 1}, want: continuation.ReasonSatisfied},
+		"yolo, for long, no limit": {mode: continuation.ApprovalYOLO, waiting: decision.Waiting{Since: noon.Add(-late), Turns: 1}, change: func(in *decision.Input) { in.Limits.MaxTaskAge = continuation.Off }, want: continuation.ReasonBackground},
+		"a rejected pause":         {mode: continuation.ApprovalDefault, change: func(in *decision.Input) { in.Turn.Rejected = true }, want: continuation.ReasonSatisfied},
+		"set apart from the mode":  {mode: continuation.ApprovalDefault, change: func(in *decision.Input) { in.Handback.Questions = continuation.GoOn }, want: continuation.ReasonBackground},
+	} {
+		in := satisfied(t)
+		in.Settings.ApprovalMode, in.Turn.End, in.State.Waiting = c.mode, handback.Waits, c.waiting
+		if c.change != nil {
+			c.change(&in)
+		}
+		ev := decision.Judge(in)
+		assert.Equal(t, c.want, ev.Reason, name)
+		assert.Zero(t, ev.Awaited, name)
+	}
+}
+
+// An outcome says which rule made the limit.
+func TestALimitHasARule(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*decision.Input)
+		limit  int
+		rule   string
+	}{
+		"of the program": {func(in *decision.Input) { in.State.Attempts = 4 }, 4, ""},
+		"of the program, as low": {func(in *decision.Input) {
+			in.Limits.MaxAttempts, in.Turn.End = 1, handback.Unclear
+		}, 1, ""},
+		"of a report": {func(in *decision.Input) { in.Turn.End = handback.Unclear }, 1, "a report gets one attempt in standard mode"},
+		"of a stale list": {
+			func(in *decision.Input) { in.State.Stale = decision.Digest(in.Todos) }, 1,
+			"the list has not changed since the last user turn that ended exhausted, paused or cancelled, so it gets one attempt",
+		},
+		"of a repeated answer": {
+			func(in *decision.Input) { in.State.Repeats, in.State.Attempts = 2, 2 }, 2,
+			"the model gave the same answer again after it had been told so",
+		},
+	} {
+		in := satisfied(t)
+		c.change(&in)
+		ev := decision.Judge(in)
+		assert.Equal(t, continuation.ReasonMaxAttempts, ev.Reason, name)
+		assert.Equal(t, c.limit, ev.Limit, name)
+		assert.Equal(t, c.rule, ev.LimitRule, name)
+	}
+}
+
+// An answer that came twice gets one more try, in every mode, and all of them again after progress.
+func TestARepeatedAnswerGetsOneMoreTry(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []continuation.ApprovalMode{continuation.ApprovalDefault, continuation.ApprovalYOLO} {
+		in := satisfied(t)
+		in.Settings.ApprovalMode, in.State.Repeats = mode, 1
+		assert.Equal(t, continuation.ReasonSatisfied, decision.Judge(in).Reason)
+		in.State.Repeats = 2
+		assert.Equal(t, continuation.ReasonMaxAttempts, decision.Judge(in).Reason)
+		in.Todos = append(in.Todos, completed("b"))
+		ev := decision.Judge(in)
+		assert.Equal(t, continuation.ReasonSatisfied, ev.Reason)
+		assert.Zero(t, ev.State.Repeats)
+	}
+}
+
+// The wait for the interval ends, whatever the clocks say.
+func TestAClockThatWasSetBackHoldsACallForOneInterval(t *testing.T) {
+	t.Parallel()
+	in := satisfied(t)
+	in.State.LastPrompt = noon.Add(time.Hour) // of a replica whose clock is ahead
+	ev := decision.Judge(in)
+	require.Equal(t, continuation.ReasonTooSoon, ev.Reason)
+	require.Equal(t, in.Limits.MinInterval, ev.Wait)
+	in.Waited = ev.Wait
+	assert.Equal(t, continuation.ReasonSatisfied, decision.Judge(in).Reason)
+	in.Waited = ev.Wait / 4
+	assert.Equal(t, ev.Wait-in.Waited, decision.Judge(in).Wait)
+}

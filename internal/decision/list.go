@@ -1,0 +1,164 @@
+package decision
+
+import (
+	"context"
+	"errors"
+
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/description"
+	"github.com/carryon-go/carryon/todo"
+)
+
+// summary is the result of one pass over a list.
+type summary struct {
+	Todos     int         // all of them
+	Active    int         // todos pending or in progress
+	Completed int         // todos completed
+	Cancelled int         // todos cancelled
+	Others    int         // active todos that are not for this agent to do now
+	Unknown   todo.Status // the first status that is not known, "" if all are
+	Next      todo.Todo   // the first in progress, else the first pending; never a blank one
+	HasNext   bool        // false: no active todo has a content to describe
+}
+
+// summarize reads the list once. It allocates only if the spelling of a status
+// differs from this module's. A todo of an unknown status is not active. others are the
+// indexes, in order, of active todos that are not for this agent to do now: none of them
+// is Next.
+func summarize(todos []todo.Todo, others []int) summary {
+	s := summary{Todos: len(todos)}
+	next, started := -1, false // the todo to go on with, and whether it is in progress
+	for i := range todos {
+		status, known := todo.ParseStatus(string(todos[i].Status))
+		s.count(status, known)
+		if len(others) > 0 && others[0] == i {
+			others = others[1:]
+			if status.Active() {
+				s.Others++
+			}
+			continue
+		}
+		if !status.Active() || started || next >= 0 && status == todo.Pending || description.Blank(todos[i].Content) {
+			continue
+		}
+		next, started = i, status == todo.InProgress
+	}
+	if next >= 0 {
+		s.Next, s.HasNext = todos[next], true
+	}
+	return s
+}
+
+// MaxUpcoming is how many todos Upcoming returns at most.
+const MaxUpcoming = 3
+
+// Upcoming returns the contents of the todos to go on with, in order: those in progress,
+// then those that are pending. The first is that of a [Verdict].Todo.
+func Upcoming(todos []todo.Todo, others []int) (contents [MaxUpcoming]string) {
+	var pending [MaxUpcoming]string
+	started, waiting := 0, 0
+	for i := range todos {
+		t := &todos[i]
+		if len(others) > 0 && others[0] == i {
+			others = others[1:]
+			continue
+		}
+		if t.Status == todo.Completed || t.Status == todo.Pending && waiting == MaxUpcoming {
+			continue // most of a long list, in the usual spelling
+		}
+		status, _ := todo.ParseStatus(string(t.Status))
+		switch {
+		case !status.Active() || description.Blank(t.Content):
+		case status == todo.Pending && waiting < MaxUpcoming:
+			pending[waiting] = t.Content
+			waiting++
+		case status == todo.InProgress && started < MaxUpcoming:
+			contents[started] = t.Content
+			started++
+		}
+	}
+	copy(contents[started:], pending[:waiting])
+	return contents
+}
+
+func (s *summary) count(status todo.Status, known bool) {
+	switch {
+	case !known:
+		if s.Unknown == "" {
+			s.Unknown = status
+		}
+	case status == todo.Completed:
+		s.Completed++
+	case status == todo.Cancelled:
+		s.Cancelled++
+	default:
+		s.Active++
+	}
+}
+
+// counts describes the list by counts.
+func (s *summary) counts() continuation.List {
+	return continuation.List{
+		Todos: s.Todos, Active: s.Active, Completed: s.Completed, Cancelled: s.Cancelled, Others: s.Others, UnknownStatus: s.Unknown,
+	}
+}
+
+// Count counts the todos of a list.
+func Count(todos []todo.Todo) continuation.List {
+	list := summarize(todos, nil)
+	return list.counts()
+}
+
+// reasonOf returns why a list that was read has no active todo.
+func reasonOf(l *continuation.List) continuation.Reason {
+	switch {
+	case l.Todos == 0:
+		return continuation.ReasonEmptyList
+	case l.Unknown() > 0:
+		return continuation.ReasonUnknownStatus
+	}
+	return continuation.ReasonNoActiveTodos
+}
+
+// reasonWithoutList returns the reason for a missing list.
+func reasonWithoutList(err error) continuation.Reason {
+	switch {
+	case errors.Is(err, todo.ErrNoList):
+		return continuation.ReasonNoList
+	case errors.Is(err, todo.ErrUnreadable):
+		return continuation.ReasonListUnreadable
+	case errors.Is(err, todo.ErrNoSession):
+		return continuation.ReasonNoSession
+	case errors.Is(err, context.DeadlineExceeded):
+		return continuation.ReasonSourceLate
+	}
+	return continuation.ReasonSourceFailed
+}
+
+// Digest returns a number that identifies the list, the same in every process
+// and never 0. It changes with ids, contents, statuses and order.
+func Digest(todos []todo.Todo) uint64 {
+	sum := uint64(len(todos))
+	for i := range todos {
+		t := &todos[i]
+		sum = fold(fold(fold(sum, t.ID), t.Content), string(t.Status))
+	}
+	return sum | 1
+}
+
+// fold adds a text to a hash, eight bytes at a time.
+func fold(sum uint64, text string) uint64 {
+	const prime = 0x9e3779b97f4a7c15 // an odd number without a pattern
+	sum = (sum ^ uint64(len(text))) * prime
+	for len(text) >= 8 {
+		word := uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16 | uint64(text[3])<<24 |
+			uint64(text[4])<<32 | uint64(text[5])<<40 | uint64(text[6])<<48 | uint64(text[7])<<56
+		sum = (sum ^ word) * prime
+		sum ^= sum >> 32
+		text = text[8:]
+	}
+	for i := range len(text) {
+		sum = (sum ^ uint64(text[i])) * prime
+	}
+	return sum ^ sum>>29
+}
