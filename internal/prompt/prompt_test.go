@@ -676,26 +676,38 @@ func TestPromptAllocatesOnlyItself(t *testing.T) {
 }
 
 func FuzzPrompt(f *testing.F) {
-	f.Add("Fix it", 1, false, 0, false, "")
-	f.Add("it's\n{attemptCount}", 2, true, 0, true, "a\nb\x1b")
-	f.Add("999. [x] \xff", 3, true, 500, false, "")
-	p, err := prompt.New(continuation.OneLineTemplates())
-	require.NoError(f, err)
-	f.Fuzz(func(t *testing.T, task string, attempt int, yolo bool, last int, rejected bool, problem string) {
-		in := prompt.Input{Task: task, Attempt: attempt, Mode: mode(yolo), Last: decision.PromptResult(last)}
+	f.Add("Fix it", "Test it", "todo_write", 1, false, 0, uint8(1), false, "")
+	f.Add("it's\n{attemptCount}", "'x'\n{whenToPause}", "todo write", 2, true, 0, uint8(3), true, "a\nb\x1b")
+	f.Add("999. [x] \xff", "\u202e", "\n", 3, true, 500, uint8(0), false, "")
+	var prompters [2]*prompt.Prompter
+	for i, texts := range []continuation.Templates{{}, continuation.OneLineTemplates()} {
+		p, err := prompt.New(texts)
+		require.NoError(f, err)
+		prompters[i] = p
+	}
+	f.Fuzz(func(t *testing.T, task, next, tool string, attempt int, yolo bool, last int, end uint8, rejected bool, problem string) {
+		in := prompt.Input{
+			Task: task, Attempt: attempt, Mode: mode(yolo), Last: decision.PromptResult(last), End: handback.End(end),
+			List: prompt.List{Todos: 7, Open: 3, Next: [prompt.MaxNext]string{next, task}, Tool: tool},
+		}
 		if rejected {
 			in.Rejection = errors.New(problem)
 		}
-		got := p.Prompt(in)
-		require.Equal(t, got, p.Prompt(in))
-		lines := strings.Split(got, "\n")
-		require.LessOrEqual(t, len(lines), 6)
-		require.Equal(t, continuation.PromptPreamble, lines[0])
 		quoted := description.Of(task)
 		if quoted == "" {
 			quoted = "Complete task"
 		}
-		require.Contains(t, lines[2], " '"+quoted+"'. ")
+		for i, most := range []int{11, 6} {
+			got := prompters[i].Prompt(in)
+			require.Equal(t, got, prompters[i].Prompt(in))
+			lines := strings.Split(got, "\n")
+			require.LessOrEqual(t, len(lines), most)
+			require.Equal(t, continuation.PromptPreamble, lines[0])
+			require.Contains(t, strings.Join(lines[2:min(4, len(lines))], "\n"), "'"+quoted+"'")
+		}
+		if short := description.Of(next); short != "" {
+			require.Contains(t, prompters[0].Prompt(in), "3 of 7 todos are open, next '"+short+"'")
+		}
 	})
 }
 
