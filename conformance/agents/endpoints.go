@@ -37,6 +37,7 @@ func endpoints() []endpoint {
 		{host: "api.moonshot.ai", path: "/v1/chat/completions", login: planKey},
 		{host: "api.groq.com", path: "/openai/v1/chat/completions", login: planKey},
 		{host: "api.x.ai", path: "/v1/chat/completions", login: planKey},
+		{host: "api.deepseek.com", path: "/", login: planKey},
 		{host: "api.factory.ai", path: "/", body: `{}`},
 		{host: "llm.example.com", path: "/v1/", login: planKey},
 		{host: "generativelanguage.googleapis.com", path: "/v1beta/models/", login: geminiKey},

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,6 +30,9 @@ func listOf(r fakellm.Request) (list, bool) {
 			return strings.NewReplacer(`"content"`, `"title"`, `"completed"`, `"done"`).Replace(todos("todos", "")(done))
 		},
 		"Checklist": func(done int) string { return toJSON(map[string]any{"checklist": checklist(done)}) },
+	}
+	if slices.Contains(r.Tools, "use_capability") { // reasonix
+		wholes["todo_write"] = todos("todos", "")
 	}
 	if strings.Contains(r.Path, "enerateContent") {
 		wholes["write_todos"] = func(done int) string {

@@ -161,10 +161,12 @@ func (m *model) writerOf(names []string) (writer, bool) {
 		},
 		"shell_command": func(file string) string { return toJSON(map[string]any{"command": m.shell(file)}) },
 	}
-	switch { // two agents have a tool of the same name
+	switch { // agents have tools of the same name
 	case slices.Contains(names, "Checklist"): // continue
 		shapes["Write"] = with("filepath", "content")
 	case slices.Contains(names, "write_tasks"): // nanocoder
+		shapes["write_file"] = with("path", "content")
+	case slices.Contains(names, "use_capability"): // reasonix
 		shapes["write_file"] = with("path", "content")
 	case slices.Contains(names, "TodoList"): // kimi-code
 		shapes["Write"] = with("path", "content")

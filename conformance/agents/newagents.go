@@ -29,4 +29,9 @@ var agentsUnknown = []agent{ //nolint:gochecknoglobals // a table
 		command: []string{"grok", "-p", task},
 		env:     []string{"GROK_API_KEY=" + planKey},
 	},
+	{
+		name: "reasonix", pkg: "reasonix", protocol: chat,
+		command: []string{"reasonix", "run", "--permission-mode", "danger-full-access", task},
+		home:    map[string]string{".reasonix/.env": "DEEPSEEK_API_KEY=" + planKey + "\n"},
+	},
 }
