@@ -41,6 +41,7 @@ type memoryShard struct {
 	mu       sync.Mutex
 	records  map[string]*record
 	lastUsed int64
+	scratch  decision.Packed // where states are packed
 }
 
 // NewMemoryStore returns an empty store. It keeps at most that many sessions, beyond
@@ -79,8 +80,10 @@ func (s *memoryShard) update(key string, f func(decision.State) decision.State, 
 	now := s.tick(m.now().UnixNano())
 	kept := s.records[key]
 	var before decision.State
-	if kept != nil && !m.tooOld(kept, now) {
-		before = kept.unpack()
+	if kept != nil {
+		if before = kept.state.Unpack(); m.tooOld(time.Duration(now-kept.used), &before) {
+			before = decision.State{}
+		}
 	}
 	after := f(before)
 	switch {
@@ -98,7 +101,8 @@ func (s *memoryShard) update(key string, f func(decision.State) decision.State, 
 		s.records[strings.Clone(key)] = kept // key may be a small part of a large request
 		full = m.sessions.Add(1) > m.maxSessions
 	}
-	kept.pack(after, now)
+	s.scratch = s.scratch[:0].Append(&after)
+	*kept = record{used: now, claimed: claimedUntil(after.Claim), state: append(kept.state[:0], s.scratch...)}
 	return full
 }
 
@@ -112,15 +116,15 @@ func (s *memoryShard) tick(now int64) int64 {
 	return now
 }
 
-func (m *MemoryStore) tooOld(r *record, now int64) bool {
-	age := time.Duration(now - r.used)
-	return m.life != continuation.Off && age > m.life || r.isLoop() && age > decision.LoopLife
+// tooOld reports whether a state is forgotten at that age.
+func (m *MemoryStore) tooOld(age time.Duration, s *decision.State) bool {
+	return m.life != continuation.Off && age > m.life || s.Loop != (decision.Loop{}) && age > decision.LoopLife
 }
 
 // evict forgets one session other than key: from shard first, or from the next shard
 // that has one.
 func (m *MemoryStore) evict(first int, key string) {
-	now := m.now()
+	now := m.now().UnixNano()
 	for i := range m.shards {
 		if m.shards[(first+i)%len(m.shards)].evict(key, now) {
 			m.sessions.Add(-1)
@@ -132,7 +136,7 @@ func (m *MemoryStore) evict(first int, key string) {
 // evict forgets the least recently used of some sessions; those being
 // continued go last. The order of a map's iteration is random, which makes the
 // first few a sample.
-func (s *memoryShard) evict(except string, now time.Time) bool {
+func (s *memoryShard) evict(except string, now int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var victim string
@@ -157,232 +161,30 @@ func (s *memoryShard) evict(except string, now time.Time) bool {
 	return true
 }
 
-// record is a state as the memory store keeps it: small, because there may be a
-// million of them. Fields that most sessions do not use are behind pointers.
+// record is a state as the memory store keeps it: packed, because there may be a million
+// of them.
 type record struct {
-	message       uint64
-	previous      uint64
-	lastPrompt    instant
-	used          int64
-	tokens        int64
-	claim         *claimRecord // nil: not claimed
-	rare          *rareRecord  // nil: nothing of it is set
-	userTurn      int32
-	users         int32
-	attempts      int32
-	continuations int32
-	todos         int32
-	completed     int32
-	active        int32 // -1: no watermarks yet
-	textLength    int32
-	lastResult    int16
-	flags         flags
+	used    int64 // when the session was last used
+	claimed int64 // until when the session is being continued
+	state   decision.Packed
 }
 
-// flags are the boolean fields of a state.
-type flags uint8
-
-const (
-	answered flags = 1 << iota
-	refused
-	touched
-	cancelled
-	leaveDenied
-	asked
-	unjudged
-	worked
-)
-
-func flagsOf(s decision.State) (f flags) {
-	if s.Answered {
-		f |= answered
-	}
-	if s.Refused {
-		f |= refused
-	}
-	if s.Touched {
-		f |= touched
-	}
-	if s.Cancelled {
-		f |= cancelled
-	}
-	if s.LeaveDenied {
-		f |= leaveDenied
-	}
-	if s.Asked {
-		f |= asked
-	}
-	if s.Unassessed {
-		f |= unjudged
-	}
-	if s.Check.Worked {
-		f |= worked
-	}
-	return f
-}
-
-// instant is a time in eight bytes: nanoseconds since 1970, 0 for none.
-type instant int64
-
-func instantOf(t time.Time) instant {
-	switch {
-	case t.IsZero():
-		return 0
-	case t.After(time.Unix(0, math.MaxInt64)): // such as the end of a claim of 250 years
-		return math.MaxInt64
-	}
-	return instant(t.UnixNano())
-}
-
-func (i instant) time() time.Time {
-	if i == 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, int64(i))
-}
-
-// claimRecord is a [Claim].
-type claimRecord struct {
-	token        uint64
-	since, until instant
-}
-
-func claimRecordOf(c decision.Claim) claimRecord {
-	return claimRecord{c.Token, instantOf(c.Since), instantOf(c.Until)}
-}
-
-func (c *claimRecord) unpack() decision.Claim {
-	if c == nil {
-		return decision.Claim{}
-	}
-	return decision.Claim{Token: c.token, Since: c.since.time(), Until: c.until.time()}
-}
-
-// rareRecord is the part of a State that most sessions do not have.
-type rareRecord struct {
-	paused   continuation.Pause
-	waiting  instant // since when; 0: it has not waited
-	waits    int32
-	repeats  int32
-	loopSeen instant
-	stale    uint64
-	checked  uint64 // the user's message about whose turn the program's check was asked
-	failure  uint64 // the last one of that check
-	failed   int32  // how often it has failed
-	calls    [8]uint64
-	loopSize int32
-	own      decision.Overrides
-}
-
-func rareRecordOf(s *decision.State) rareRecord {
-	return rareRecord{
-		paused:   s.Paused,
-		waiting:  instantOf(s.Waiting.Since),
-		waits:    small(s.Waiting.Turns),
-		repeats:  small(s.Repeats),
-		loopSeen: instantOf(s.Loop.Seen),
-		stale:    s.Stale,
-		checked:  s.Check.Message,
-		failure:  s.Check.Last,
-		failed:   small(s.Check.Failed),
-		calls:    s.Calls,
-		loopSize: small(s.Loop.Size),
-		own:      s.Overrides,
-	}
-}
-
-func (r *rareRecord) unpackTo(s *decision.State) {
-	if r == nil {
-		return
-	}
-	s.Paused, s.Repeats = r.paused, int(r.repeats)
-	s.Waiting = decision.Waiting{Since: r.waiting.time(), Turns: int(r.waits)}
-	s.Loop = decision.Loop{Size: int(r.loopSize), Seen: r.loopSeen.time()}
-	s.Check.Message, s.Check.Failed, s.Check.Last = r.checked, int(r.failed), r.failure
-	s.Stale, s.Calls, s.Overrides = r.stale, r.calls, r.own
-}
-
-// before reports whether the store forgets r before o.
-func (r *record) before(o *record, now time.Time) bool {
-	if claimed := r.claimed(now); claimed != o.claimed(now) {
+// before reports whether the store forgets r before o. A claim that has lapsed protects
+// nothing: nobody may be left to clear it.
+func (r *record) before(o *record, now int64) bool {
+	if claimed := r.claimed > now; claimed != (o.claimed > now) {
 		return !claimed
 	}
 	return r.used < o.used
 }
 
-// claimed reports whether the session is being continued. A claim that has
-// lapsed protects nothing: nobody may be left to clear it.
-func (r *record) claimed(now time.Time) bool {
-	return r.claim != nil && r.claim.unpack().Active(now)
-}
-
-// isLoop reports whether the record is of a tool loop without a session.
-func (r *record) isLoop() bool {
-	return r.rare != nil && (r.rare.loopSize != 0 || r.rare.loopSeen != 0)
-}
-
-func (r *record) pack(s decision.State, now int64) {
-	*r = record{
-		message:       s.Message,
-		userTurn:      small(s.UserTurn),
-		users:         small(s.Users),
-		flags:         flagsOf(s),
-		previous:      s.Previous,
-		used:          now,
-		tokens:        int64(s.Tokens),
-		attempts:      small(s.Attempts),
-		continuations: small(s.Continuations),
-		active:        -1,
-		textLength:    small(s.TextLength),
-		lastResult:    int16(min(max(s.LastResult, math.MinInt16), math.MaxInt16)), //nolint:gosec // bounded
-		lastPrompt:    instantOf(s.LastPrompt),
+// claimedUntil returns when a claim lapses, in nanoseconds since 1970.
+func claimedUntil(c decision.Claim) int64 {
+	switch {
+	case c.Token == 0:
+		return 0
+	case c.Until.IsZero(), c.Until.After(time.Unix(0, math.MaxInt64)):
+		return math.MaxInt64
 	}
-	if s.Watermarks.Set {
-		r.todos, r.completed, r.active = small(s.Watermarks.Todos), small(s.Watermarks.Completed), small(s.Watermarks.Active)
-	}
-	if claim := claimRecordOf(s.Claim); claim != (claimRecord{}) {
-		r.claim = copied(claim)
-	}
-	if rare := rareRecordOf(&s); rare != (rareRecord{}) {
-		r.rare = copied(rare)
-	}
-}
-
-// copied returns a copy that outlives the call. It is a function of its own so
-// that only the few states that need one cost an allocation.
-func copied[T any](value T) *T { return &value }
-
-func (r *record) unpack() decision.State {
-	s := decision.State{
-		UserTurn:      int(r.userTurn),
-		Message:       r.message,
-		Users:         int(r.users),
-		Answered:      r.flags&answered != 0,
-		Refused:       r.flags&refused != 0,
-		Touched:       r.flags&touched != 0,
-		Cancelled:     r.flags&cancelled != 0,
-		LeaveDenied:   r.flags&leaveDenied != 0,
-		Asked:         r.flags&asked != 0,
-		Unassessed:    r.flags&unjudged != 0,
-		Check:         decision.CheckState{Worked: r.flags&worked != 0},
-		TextLength:    int(r.textLength),
-		Attempts:      int(r.attempts),
-		Continuations: int(r.continuations),
-		Tokens:        int(r.tokens),
-		Previous:      r.previous,
-		LastPrompt:    r.lastPrompt.time(),
-		LastResult:    decision.PromptResult(r.lastResult),
-		Claim:         r.claim.unpack(),
-	}
-	if r.active >= 0 {
-		s.Watermarks = decision.Watermarks{Set: true, Todos: int(r.todos), Completed: int(r.completed), Active: int(r.active)}
-	}
-	r.rare.unpackTo(&s)
-	return s
-}
-
-// small limits a count to what its field can hold.
-func small(n int) int32 {
-	const most = 1<<31 - 1
-	return int32(min(max(n, 0), most)) //nolint:gosec // bounded
+	return c.Until.UnixNano()
 }

@@ -1,17 +1,17 @@
-package session
+package decision_test
 
 import (
 	"math"
 	"reflect"
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
+	"github.com/carryon-go/carryon/internal/testkit/measure"
 )
 
 // fill sets every field below v to a value that is neither zero nor another
@@ -47,14 +47,14 @@ func fill(t *testing.T, v reflect.Value, n *int64) {
 	}
 }
 
-func TestRecordKeepsEveryField(t *testing.T) {
+func TestPackedStateKeepsEveryField(t *testing.T) {
 	t.Parallel()
 	var s decision.State
 	fill(t, reflect.ValueOf(&s).Elem(), new(int64))
 	assert.Equal(t, s, roundTrip(s))
 }
 
-func TestRecordKeeps(t *testing.T) {
+func TestPackedStateKeeps(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1_900_000_000, 1)
 	for name, s := range map[string]decision.State{
@@ -69,7 +69,7 @@ func TestRecordKeeps(t *testing.T) {
 	}
 }
 
-func TestRecordKeepsTheInstantWhateverTheZone(t *testing.T) {
+func TestPackedStateKeepsTheInstantWhateverTheZone(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2030, 1, 1, 12, 0, 0, 987654321, time.FixedZone("", 3600))
 	got := roundTrip(decision.State{LastPrompt: at, Paused: continuation.Pause{Since: at}, Claim: decision.Claim{Token: 1, Since: at}})
@@ -79,7 +79,7 @@ func TestRecordKeepsTheInstantWhateverTheZone(t *testing.T) {
 }
 
 // A claim that may be held for centuries must not lapse at once.
-func TestRecordBoundsTimesThatDoNotFit(t *testing.T) {
+func TestPackedStateBoundsTimesThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_900_000_000, 0)
 	got := roundTrip(decision.State{Claim: decision.Claim{Token: 1, Since: now, Until: now.Add(math.MaxInt64)}})
@@ -88,32 +88,39 @@ func TestRecordBoundsTimesThatDoNotFit(t *testing.T) {
 
 // A count that overflows must not come back as a small or negative one, which would
 // renew a budget.
-func TestRecordBoundsWhatDoesNotFit(t *testing.T) {
+func TestUnpackedStateIsACopy(t *testing.T) {
 	t.Parallel()
-	got := roundTrip(decision.State{Attempts: math.MaxInt, Continuations: math.MaxInt, LastResult: math.MaxInt})
-	assert.Equal(t, decision.State{
-		Attempts: math.MaxInt32, Continuations: math.MaxInt32, LastResult: math.MaxInt16,
-	}, got)
-	assert.Equal(t, decision.PromptResult(math.MinInt16), roundTrip(decision.State{LastResult: math.MinInt}).LastResult)
+	s := decision.State{Paused: continuation.Pause{Reason: "a", Since: time.Unix(1, 0)}}
+	packed := decision.Packed(nil).Append(&s)
+	got := packed.Unpack()
+	clear(packed)
+	assert.Equal(t, "a", got.Paused.Reason)
+}
+
+func TestPackedStateKeepsCountsOfAnySize(t *testing.T) {
+	t.Parallel()
+	s := decision.State{Attempts: math.MaxInt, Continuations: math.MaxInt, LastResult: math.MaxInt}
+	assert.Equal(t, s, roundTrip(s))
+	assert.Equal(t, decision.PromptResult(math.MinInt), roundTrip(decision.State{LastResult: math.MinInt}).LastResult)
 	assert.Zero(t, roundTrip(decision.State{Attempts: -5}).Attempts)
 }
 
-func TestRecordIsACopy(t *testing.T) {
-	t.Parallel()
-	s := decision.State{Paused: continuation.Pause{Reason: "a", Since: time.Unix(1, 0)}}
-	var r record
-	r.pack(s, 0)
-	s.Paused.Reason = "b"
-	assert.Equal(t, "a", r.unpack().Paused.Reason)
+func TestPackingAllocatesNothing(t *testing.T) {
+	long := decision.State{Paused: continuation.Pause{Reason: "a", Since: time.Unix(1, 0)}, Calls: [8]uint64{1}}
+	short := decision.State{UserTurn: 1}
+	packed := make(decision.Packed, 0, 1<<10)
+	assert.Zero(t, measure.Allocations(func() { packed = packed[:0].Append(&short) }))
+	assert.Equal(t, short, packed.Unpack())
+	assert.Equal(t, long, packed[:0].Append(&long).Unpack())
 }
 
-func TestRecordIsSmall(t *testing.T) {
+func TestPackedStateIsSmall(t *testing.T) {
 	t.Parallel()
-	assert.LessOrEqual(t, unsafe.Sizeof(record{}), uintptr(96), "a size class more is 16 MB for a million sessions")
+	s := decision.State{
+		UserTurn: 3, Message: 1, Users: 3, Previous: 2, Answered: true, Attempts: 1, Continuations: 2, Tokens: 10_000,
+		LastPrompt: time.Unix(1_900_000_000, 1), Watermarks: decision.Watermarks{Set: true, Todos: 5, Completed: 2, Active: 3},
+	}
+	assert.LessOrEqual(t, len(decision.Packed(nil).Append(&s)), 48, "a size class more is 16 MB for a million sessions")
 }
 
-func roundTrip(s decision.State) decision.State {
-	var r record
-	r.pack(s, 1)
-	return r.unpack()
-}
+func roundTrip(s decision.State) decision.State { return decision.Packed(nil).Append(&s).Unpack() }
