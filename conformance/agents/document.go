@@ -10,7 +10,7 @@ import (
 // tried is a row of the table in the document: the runs of one version of an agent that ended alike.
 type tried struct {
 	agent, without, with, added string
-	protocols, ways             []string
+	ways                        []string
 }
 
 // condensed makes the table of the document from the table of all runs: a row for each agent, with the ways in which it
@@ -30,16 +30,12 @@ func condensed(table string) string {
 		if i < 0 {
 			i, rows = len(rows), append(rows, &row)
 		}
-		if !slices.Contains(rows[i].protocols, cells[2]) {
-			rows[i].protocols = append(rows[i].protocols, cells[2])
-		}
 		rows[i].ways = append(rows[i].ways, way)
 	}
 	var b strings.Builder
-	b.WriteString("| agent | protocols | how it was run | files, of 3, alone | with carryon | requests added |\n|---|---|---|---|---|---|\n")
+	b.WriteString("| agent | how it was run | files, of 3, alone | with carryon | requests added |\n|---|---|---|---|---|\n")
 	for _, r := range rows {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n",
-			r.agent, strings.Join(r.protocols, ", "), strings.Join(r.ways, "; "), r.without, r.with, r.added)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", r.agent, strings.Join(r.ways, "; "), r.without, r.with, r.added)
 	}
 	return b.String()
 }

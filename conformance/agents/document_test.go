@@ -8,11 +8,11 @@ import (
 
 func TestTheDocumentHasARowForEachAgent(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, `| agent | protocols | how it was run | files, of 3, alone | with carryon | requests added |
-|---|---|---|---|---|---|
-| Codex 0.1 | Responses, Messages | ChatGPT login; ChatGPT login, in a terminal; gpt-5 (plain HTTP) | 1 | 3 | 2 |
-| pi 2.0 | Messages | as its user runs it | 1 | 3 | 2 |
-| Codex 0.1 | Responses | API key | 1 | 2 | 1 |
+	assert.Equal(t, `| agent | how it was run | files, of 3, alone | with carryon | requests added |
+|---|---|---|---|---|
+| Codex 0.1 | ChatGPT login; ChatGPT login, in a terminal; gpt-5 (plain HTTP) | 1 | 3 | 2 |
+| pi 2.0 | as its user runs it | 1 | 3 | 2 |
+| Codex 0.1 | API key | 1 | 2 | 1 |
 `, condensed(`| agent | run | protocol | files, of 3, without | with | extra requests | prompts in its history | carryon says |
 |---|---|---|---|---|---|---|---|
 | Codex, ChatGPT login 0.1 | as its user runs it | Responses | 1 | 3 | 2 | 0 | 12 requests |

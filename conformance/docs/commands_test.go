@@ -158,29 +158,6 @@ func listens(t *testing.T, bin, arguments string) (base string) {
 	return base
 }
 
-// The request in docs/agents.md is continued.
-func TestCurlReachesTheProxy(t *testing.T) {
-	t.Parallel()
-	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("there is no curl here")
-	}
-	upstream := fakellm.NewServer(t, fakellm.Text("Next, I will write style.css."), fakellm.Call("write_file", `{"path":"style.css"}`))
-	base := listens(t, carryonCommand(t), "-upstream "+upstream.URL()+" -listen 127.0.0.1:0")
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "request.json"), []byte(stalledRequest), 0o600))
-	block := read(t, "docs/agents.md").fences("sh")[0]
-	require.Contains(t, block, "http://127.0.0.1:8787/v1/")
-	answer, err := shell(t.Context(), dir, strings.Replace(block, "http://127.0.0.1:8787/v1", base, 1), "OPENAI_API_KEY=no-key").Output()
-	require.NoError(t, err)
-	assert.Contains(t, string(answer), "Next, I will write style.css.")
-	assert.Contains(t, string(answer), `{\"path\":\"style.css\"}`)
-	sent := upstream.Requests()
-	require.Len(t, sent, 2)
-	assert.True(t, sent[1].HasTool("todo_pause"))
-	assert.Equal(t, "Bearer no-key", sent[0].Header.Get("Authorization"))
-	assert.NotContains(t, sent[0].Header, "X-Carryon-Session")
-}
-
 // stalledRequest is a conversation whose list has work on it.
 const stalledRequest = `{"model": "some-model", "messages": [
 	{"role": "user", "content": "Build a small web page about tea."},

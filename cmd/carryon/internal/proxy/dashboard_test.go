@@ -233,7 +233,7 @@ func (s *scene) query(t *testing.T, prometheus, expr string) string {
 	return ""
 }
 
-// alerts returns the expressions of alerts.yml over two minutes, without those of a store that is ill and of a proxy that
+// alerts returns the expressions of alerts.yml over two minutes, without those of a store that fails and of a proxy that
 // is switched off.
 func alerts(t *testing.T) (queries []string) {
 	t.Helper()
@@ -247,7 +247,7 @@ func alerts(t *testing.T) (queries []string) {
 	require.NoError(t, yaml.Unmarshal(content, &file))
 	require.Len(t, file.Groups, 1)
 	for _, rule := range file.Groups[0].Rules {
-		if rule.Alert != "CarryonStoreIsIll" && rule.Alert != "CarryonIsSwitchedOff" {
+		if rule.Alert != "CarryonStoreFails" && rule.Alert != "CarryonIsSwitchedOff" {
 			queries = append(queries, regexp.MustCompile(`\[\d+[hm]\]`).ReplaceAllString(rule.Expr, "[2m]"))
 		}
 	}
