@@ -213,7 +213,7 @@ func (c *Call) promptInput(k *adapter.Continuation) prompt.Input {
 	in := prompt.Input{
 		Task: k.Todo.Content, Attempt: k.Attempt, Last: c.decider.last.State.LastResult,
 		Mode: c.env.session.settings().ApprovalMode, End: c.turn.textEnd(), BreaksOff: c.turn.breaksOff(),
-		InWords: c.decider.fixed && !c.offersPause() && !c.env.request.ownPause,
+		InWords: !c.offersPause() && !c.env.request.ownPause,
 	}
 	if k.Todo != (todo.Todo{}) {
 		list, upcoming := &c.decider.last.List, decision.Upcoming(c.decider.list.todos, c.decider.list.others)

@@ -139,3 +139,25 @@ func TestQuestionSaysWhatHappened(t *testing.T) {
 		}
 	})
 }
+
+// A model without the tool is shown how to pause in words, and can do so.
+func TestPromptSaysHowToPauseWithoutTheTool(t *testing.T) {
+	t.Parallel()
+	full, none := scenario.Request(), scenario.Request()
+	for i := range 128 {
+		full.Tools = append(full.Tools, scenario.Tool(fmt.Sprint("tool_", i)))
+	}
+	none.Tools = nil
+	for name, request := range map[string]openai.ChatCompletionRequest{"a full list of tools": full, "no tools": none} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
+				s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithToollessCalls())
+				got := s.Call(s.Ctx, request, fakellm.Text("Next, the parser:"), fakellm.Text("todo_pause('The file go.mod is missing from the workspace')"))
+				require.Len(t, s.Prompts(), 1)
+				assert.Contains(t, s.Prompts()[0], "To pause, end your answer with todo_pause('…'), the reason in the quotes.")
+				assert.Equal(t, continuation.ReasonPaused, got.Outcome.Reason)
+			})
+		})
+	}
+}
