@@ -74,13 +74,24 @@ func (p *process) sweep(read <-chan struct{}) {
 	pid := p.command.Process.Pid
 	if isAlive(pid) {
 		terminate(pid)
-		for waited := time.Duration(0); isAlive(pid) && waited < grace; waited += poll {
-			<-time.After(poll)
+		if !hasGone(pid) {
+			kill(pid)
+			hasGone(pid) // on a busy machine, even that takes a moment
 		}
-		kill(pid)
 	}
 	select {
 	case <-read:
 	case <-time.After(drain):
 	}
+}
+
+// hasGone waits for the end of a process group, and reports whether it came.
+func hasGone(leader int) bool {
+	for waited := time.Duration(0); isAlive(leader); waited += poll {
+		if waited >= grace {
+			return false
+		}
+		<-time.After(poll)
+	}
+	return true
 }
