@@ -211,6 +211,10 @@ type TurnReader interface {
 	Done()
 	// Usage reports token counts. The last report of a turn counts.
 	Usage(u Usage)
+	// Response reports the id of the answer and the model that wrote it, in the
+	// provider's words; "" if the chunk does not have it. Observers are told the first of
+	// each that a turn reports.
+	Response(id, model string)
 	// Size reports the size of the whole chunk in bytes. A dialect that does not know
 	// it does not call Size; the engine then adds up the reported texts. The size
 	// limits how much the engine holds back.

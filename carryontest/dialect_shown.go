@@ -55,6 +55,7 @@ func (noReader) Signed()                          {}
 func (noReader) Unknown()                         {}
 func (noReader) Content()                         {}
 func (noReader) OtherChoice()                     {}
+func (noReader) Response(_, _ string)             {}
 func (noReader) Finish(string)                    {}
 func (noReader) Done()                            {}
 func (noReader) Usage(adapter.Usage)              {}

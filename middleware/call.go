@@ -131,6 +131,9 @@ func (c *Call) beginTurn(attempt int) {
 		c.env.session.waited.beginTurn()
 	}
 	c.turn = c.turn.next(attempt, ours && (later || c.additions.PauseTool != nil), ours && later)
+	if c.env.observed != nil {
+		c.turn.reader.told = &told{names: new(names)}
+	}
 	c.turn.reader.totals, c.turn.reader.calls.keeps = c.env.mw.options.usage, c.env.session.rules.Check != nil
 	if later && c.decider.last.Asks {
 		c.turn.reader.reply = prompt.NewReply()
@@ -189,8 +192,10 @@ func (c *Call) endTurn(err error) {
 		c.noteListWriting()
 	}
 	c.env.outcomeCell().addUsage(r.usage(), !r.first, statusOf(err) == 0 && !reportsInput(r.usage()))
+	answer := r.names()
 	c.env.mw.options.reporter.turnEnded(c.env.observed.turnCtx(c.env.cancel.caller), TurnEnded{
-		TurnID: t.TurnID, Finish: r.finish, ToolCalls: int(r.calls.others), Usage: r.usage(), Err: err, Times: c.env.observed.turnTimes(err),
+		TurnID: t.TurnID, ResponseID: answer.id, ResponseModel: answer.model, Finish: r.finish, ToolCalls: int(r.calls.others),
+		Usage: r.usage(), Err: err, Times: c.env.observed.turnTimes(err),
 	})
 	if !r.first {
 		c.endContinuation(err)

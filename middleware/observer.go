@@ -54,11 +54,13 @@ type Observer struct {
 // it comes after.
 type TurnEnded struct {
 	continuation.TurnID
-	Finish    string // the provider's finish reason, "" if there was none
-	ToolCalls int    // number of calls of the caller's tools
-	Usage     adapter.Usage
-	Err       error // why the turn broke off, or nil
-	Times     Times
+	ResponseID    string // the provider's id of the answer, "" if it gave none
+	ResponseModel string // the model that wrote it, in the provider's words, or ""
+	Finish        string // the provider's finish reason, "" if there was none
+	ToolCalls     int    // number of calls of the caller's tools
+	Usage         adapter.Usage
+	Err           error // why the turn broke off, or nil
+	Times         Times
 }
 
 // Decision reports a decision on whether to continue.

@@ -36,12 +36,22 @@ type turnReader struct {
 	totals       adapter.UsageShown // which usage of the answer so far its chunks may show
 	finish       string
 	err          error
-	lastUsage    *adapter.Usage // nil until usage is reported, mostly at the end
+	told         *told // nil until something may be told, mostly at the end
 
 	source *todoSource // says which tools write the list; nil if that does not matter
 }
 
 var _ adapter.TurnReader = (*turnReader)(nil)
+
+// told is what the provider says of a turn, as last reported. It is as large as the usage
+// alone in memory.
+type told struct {
+	usage adapter.Usage
+	names *names // nil if nobody observes
+}
+
+// names is how the provider names an answer, and the model that wrote it.
+type names struct{ id, model string }
 
 // added is what the chunk just read adds.
 type added struct {
@@ -236,21 +246,43 @@ func (r *turnReader) Done() { r.done = true }
 // Size implements [adapter.TurnReader].
 func (r *turnReader) Size(bytes int) { r.chunk.size += bytes }
 
+// Response implements [adapter.TurnReader].
+func (r *turnReader) Response(id, model string) {
+	if r.told == nil || r.told.names == nil {
+		return
+	}
+	n := r.told.names
+	if n.id == "" {
+		n.id = strings.Clone(id)
+	}
+	if n.model == "" {
+		n.model = strings.Clone(model)
+	}
+}
+
 // Usage implements [adapter.TurnReader].
 func (r *turnReader) Usage(u adapter.Usage) {
 	r.chunk.usage = true
-	if r.lastUsage == nil {
-		r.lastUsage = new(adapter.Usage)
+	if r.told == nil {
+		r.told = new(told)
 	}
-	*r.lastUsage = plausible(u)
+	r.told.usage = plausible(u)
 }
 
 // usage returns the usage of the turn as last reported.
 func (r *turnReader) usage() adapter.Usage {
-	if r.lastUsage == nil {
+	if r.told == nil {
 		return adapter.Usage{}
 	}
-	return *r.lastUsage
+	return r.told.usage
+}
+
+// names returns the first id and model that were reported.
+func (r *turnReader) names() names {
+	if r.told == nil || r.told.names == nil {
+		return names{}
+	}
+	return *r.told.names
 }
 
 // Fail implements [adapter.TurnReader].

@@ -69,7 +69,7 @@ type callRoom struct {
 	outcome outcomeCell
 	ends    [2]int
 	calls   [1]toolCall
-	usage   adapter.Usage
+	told    told
 	chunk   [1]fragment
 }
 
@@ -78,7 +78,10 @@ func (u *unary[R]) giveRoom() {
 	reader := &u.call.turn.reader
 	u.ends = u.room.ends[:0]
 	reader.chunk.calls, reader.calls.calls = u.room.chunk[:0], u.room.calls[:0]
-	reader.lastUsage = &u.room.usage
+	if u.call.env.observed != nil {
+		u.room.told.names = new(names)
+	}
+	reader.told = &u.room.told
 	if u.call.env.outcome.Load() == nil {
 		u.room.outcome.o = u.call.env.firstOutcome()
 		u.call.env.outcome.Store(&u.room.outcome)

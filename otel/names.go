@@ -9,6 +9,8 @@ const (
 	requestModel    = attribute.Key("gen_ai.request.model")
 	requestStream   = attribute.Key("gen_ai.request.stream")
 	conversationID  = attribute.Key("gen_ai.conversation.id")
+	responseID      = attribute.Key("gen_ai.response.id")
+	responseModel   = attribute.Key("gen_ai.response.model")
 	finishReasons   = attribute.Key("gen_ai.response.finish_reasons")
 	timeToFirst     = attribute.Key("gen_ai.response.time_to_first_chunk")
 	inputTokens     = attribute.Key("gen_ai.usage.input_tokens")

@@ -136,6 +136,12 @@ func (r *reporter) turnEnded(ctx context.Context, e middleware.TurnEnded) {
 }
 
 func (c *call) describeTurn(e *middleware.TurnEnded) {
+	if e.ResponseID != "" {
+		c.turn.SetAttributes(responseID.String(e.ResponseID))
+	}
+	if e.ResponseModel != "" {
+		c.turn.SetAttributes(responseModel.String(e.ResponseModel))
+	}
 	if e.Finish != "" {
 		c.turn.SetAttributes(finishReasons.StringSlice([]string{e.Finish}))
 	}

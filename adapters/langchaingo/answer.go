@@ -87,6 +87,7 @@ func (d *answers) readRest(a *llms.ContentResponse, t adapter.TurnReader) (whole
 	t.Reasoning(reasoning)
 	if info := infoOf(a); info != nil {
 		d.setTurn(info)
+		t.Response(textIn(info, "id"), textIn(info, "model"))
 		t.Usage(counts(info))
 	}
 	return failure == nil

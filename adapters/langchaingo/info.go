@@ -40,6 +40,12 @@ func infoOf(a *llms.ContentResponse) (info map[string]any) {
 	return info
 }
 
+// textIn returns a text in the info, or "".
+func textIn(info map[string]any, key string) string {
+	text, _ := info[key].(string)
+	return text
+}
+
 func isZero(value any) bool {
 	return value == nil || reflect.ValueOf(value).IsZero()
 }

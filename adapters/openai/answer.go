@@ -27,6 +27,7 @@ func newAnswers() *answers { return &answers{usageTotals: newUsageTotals()} }
 // Read implements [adapter.Dialect].
 func (d *answers) Read(a *openai.ChatCompletionResponse, t adapter.TurnReader) {
 	d.envelope.Take(envelope{a.ID, a.Object, a.Model, a.Created, a.Header()}, true)
+	t.Response(a.ID, a.Model)
 	for i := range a.Choices {
 		m := &a.Choices[i].Message
 		if i == 0 {

@@ -45,6 +45,7 @@ func (d *chunks) Read(c *openai.ChatCompletionStreamResponse, t adapter.TurnRead
 		d.over, d.later = false, &laterTurn{choice: noChoice}
 	}
 	d.envelope.Take(envelope{c.ID, c.Object, c.Model, c.Created, nil}, c.ID != "")
+	t.Response(c.ID, c.Model)
 	for i := range c.Choices {
 		choice := &c.Choices[i]
 		d.takeChoice(choice)

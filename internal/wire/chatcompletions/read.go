@@ -70,6 +70,7 @@ func (d *dialect) readChunk(json []byte, t adapter.TurnReader) {
 	if string(found[1]) == `"error"` {
 		t.Fail(wire.Reported(json))
 	}
+	t.Response(rawjson.TextView(found[0]), rawjson.TextView(found[3]))
 	d.takeEnvelope(&found, t)
 }
 

@@ -37,6 +37,7 @@ type chunk struct {
 	finish     []byte // the finish reason, or nil
 	usage      []byte // nil if there is none
 	failure    []byte // the error, or nil
+	id, model  []byte // strings, or nil
 	blocked    bool   // the provider has blocked the prompt
 }
 
@@ -91,6 +92,10 @@ func parse(e *sse.Event, wrapped bool) *chunk {
 			}
 		case "usageMetadata":
 			c.usage = s.Raw()
+		case "responseId":
+			c.id = s.Raw()
+		case "modelVersion":
+			c.model = s.Raw()
 		case "error":
 			c.failure = s.Raw()
 		case "promptFeedback":
@@ -209,6 +214,7 @@ func (r *reader) read(c *chunk) {
 		r.to.Unknown()
 		return
 	}
+	r.to.Response(rawjson.TextView(c.id), rawjson.TextView(c.model))
 	if c.blocked {
 		r.blocked()
 	}

@@ -41,6 +41,7 @@ func (d *document) Read(e *sse.Event, t adapter.TurnReader) {
 		t.Fail(failureIn(message))
 		return
 	}
+	t.Response(rawjson.TextView(rawjson.Member(message, "id")), rawjson.TextView(rawjson.Member(message, "model")))
 	for i, block := range rawjson.Elements(rawjson.Member(message, "content")) {
 		readContent(block, i, later, rawjson.TextOf, t)
 	}

@@ -124,6 +124,10 @@ func (c *codec) readStart(ev *event, t adapter.TurnReader) {
 				c.turn.usage = startUsage(raw)
 				t.Usage(countsOf(c.turn.usage, nil))
 			}
+		case "id":
+			t.Response(rawjson.TextView(s.Raw()), "")
+		case "model":
+			t.Response("", rawjson.TextView(s.Raw()))
 		case "container":
 			c.keepContainer(s.Raw())
 		case "stop_reason":

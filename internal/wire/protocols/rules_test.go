@@ -1,6 +1,8 @@
 package protocols_test
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -179,4 +181,29 @@ func TestHalfACallIsNeverEnded(t *testing.T) {
 func withoutReport(shown string) string {
 	before, _, _ := strings.Cut(shown, `"No."`)
 	return before[:strings.LastIndex(before, "\n\n")+1]
+}
+
+// Observers are told how the provider names each answer, and the model that wrote it.
+func TestNamesOfAnswersAreObserved(t *testing.T) {
+	t.Parallel()
+	inEveryProtocol(t, func(t *testing.T, s *speaker) {
+		t.Helper()
+		for _, stream := range []bool{true, false} {
+			say := func(turn int) string {
+				text := part{says, fmt.Sprintf("%s %d", wiretest.Plan, turn)}
+				if stream {
+					return s.stream(turn, stops, text)
+				}
+				return s.document(turn, stops, text)
+			}
+			got := s.exchange(t, stream, whole(say(1)), whole(say(2)))
+			require.NoError(t, got.err)
+			require.Len(t, got.turns, 2)
+			for i, turn := range got.turns {
+				assert.Contains(t, turn.ResponseID, strconv.Itoa(i+1), "streamed %t", stream)
+				assert.Contains(t, say(i+1), `"`+turn.ResponseID+`"`)
+				assert.Equal(t, "m", turn.ResponseModel)
+			}
+		}
+	})
 }

@@ -104,6 +104,7 @@ type exchanged struct {
 	err      error
 	requests int
 	outcome  middleware.Outcome
+	turns    []middleware.TurnEnded
 }
 
 // exchange has the model answer a call with one answer after the other. The last one
@@ -124,12 +125,14 @@ func (s *speaker) ask(t *testing.T, base *answering, path, body string) exchange
 	ctx, outcomes := middleware.Capture(t.Context())
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://model.test"+path, strings.NewReader(body))
 	require.NoError(t, err)
-	mw := middleware.New(wiretest.TwoTodos, wiretest.Continuations(1), wiretest.Unattended, middleware.WithClock(carryontest.NewClock()))
+	recorder := carryontest.NewRecorder()
+	mw := middleware.New(wiretest.TwoTodos, wiretest.Continuations(1), wiretest.Unattended, middleware.WithClock(carryontest.NewClock()),
+		middleware.WithObserver(recorder.Observer()))
 	response, err := transport.New(base, mw).RoundTrip(r)
 	require.NoError(t, err)
 	shown, err := io.ReadAll(response.Body)
 	require.NoError(t, response.Body.Close())
-	return exchanged{string(shown), err, base.asked, outcomes.Last()}
+	return exchanged{string(shown), err, base.asked, outcomes.Last(), recorder.Turns()}
 }
 
 // answering answers requests.

@@ -70,6 +70,7 @@ func (c *codec) Read(e *sse.Event, t adapter.TurnReader) {
 	case e.Kind != sse.Object:
 	case stageOf(ev.kind) == beginning:
 		c.begin(len(e.Name()) > 0, ev)
+		t.Response(rawjson.TextView(rawjson.Member(ev.response, "id")), rawjson.TextView(rawjson.Member(ev.response, "model")))
 	case stageOf(ev.kind) == last:
 		c.readEnd(e, ev, t)
 	default:

@@ -403,6 +403,9 @@ func (t *turn) readEnd(response []byte, to adapter.TurnReader) (usage []byte) {
 		switch name {
 		case "id":
 			t.read.id = bytes.Clone(s.Raw())
+			to.Response(rawjson.TextView(t.read.id), "")
+		case "model":
+			to.Response("", rawjson.TextView(s.Raw()))
 		case "status":
 			end.status = s.Raw()
 		case "incomplete_details":
