@@ -40,7 +40,7 @@ func numbers(t *testing.T) []number {
 	oneContinuation, cached := costOfAContinuation()
 	weak := simulated(t, "all of it")
 	return []number{
-		{page: "README.md", text: "need Go 1.25, make", why: "oldestGo, without its patch"},
+		{page: "README.md", text: "with Go 1.25 and make", why: "oldestGo, without its patch"},
 		{page: "README.md", text: "and Go 1.25 or newer", why: "oldestGo, without its patch"},
 		{page: "README.md", text: "With Go 1.25 or newer", why: "oldestGo, without its patch"},
 		{page: "README.md", text: "`2 turns, 1 continuation: The continuation", why: "TestTheProgramOfTheReadmeRuns compares it"},

@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"image/png"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -146,7 +147,7 @@ func TestCodeOfTheReadmeFits(t *testing.T) {
 	assert.LessOrEqual(t, len(code), 20, "the first program is short")
 }
 
-// The text of drawn pictures can be read at the size in which GitHub shows them: at most 830 pixels wide.
+// The text of pictures can be read at the size in which GitHub shows them: at most 830 pixels wide.
 func TestPicturesCanBeRead(t *testing.T) {
 	t.Parallel()
 	seen := 0
@@ -164,9 +165,18 @@ func TestPicturesCanBeRead(t *testing.T) {
 			assert.GreaterOrEqual(t, attribute(t, picture, "font-size")*min(shown, 830)/width, 10.0, "%s: %s", p.path, img[0])
 			seen++
 		}
+		for _, img := range regexp.MustCompile(`!\[[^\]]*\]\(([^)]*\.png)\)`).FindAllStringSubmatch(p.text, -1) {
+			picture, err := png.DecodeConfig(strings.NewReader(read(t, filepath.Join(filepath.Dir(p.path), img[1])).text))
+			require.NoError(t, err)
+			assert.GreaterOrEqual(t, smallestType*min(float64(picture.Width), 830)/float64(picture.Width), 10.0, "%s: %s", p.path, img[1])
+			seen++
+		}
 	}
 	assert.Positive(t, seen)
 }
+
+// smallestType is the size of the smallest text on the page of the command, in pixels.
+const smallestType = 12.0
 
 // attribute returns the first number that an attribute of this name has.
 func attribute(t *testing.T, text, name string) float64 {

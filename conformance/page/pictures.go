@@ -22,10 +22,11 @@ type picture struct {
 	from string // a selector of the element at the top, or ""
 }
 
+// A page of documentation is 830 pixels wide: in wider pictures than these, small text could not be read.
 var pictures = []picture{ //nolint:gochecknoglobals // a table
-	{name: "page", look: look{width: 1280, height: 1325}},
-	{name: "page-sessions", look: look{width: 1280, height: 640, dark: true}, from: "main > section:last-of-type"},
-	{name: "page-request", look: look{width: 1080, height: 1400}, view: "view=requests&show=continued", open: "Continued twice", only: ".request[open]"},
+	{name: "page", look: look{width: 980, height: 1350}},
+	{name: "page-sessions", look: look{width: 980, height: 640, dark: true}, from: "main > section:last-of-type"},
+	{name: "page-request", look: look{width: 980, height: 1400}, view: "view=requests&show=continued", open: "Continued twice", only: ".request[open]"},
 	{name: "page-narrow", look: look{width: 390, height: 760}, from: "main > section:last-of-type"},
 }
 

@@ -6,10 +6,13 @@
 // next step and stops, starts work in the background, and pauses when it lacks
 // information. If OPENAI_API_KEY is set (and OPENAI_BASE_URL and OPENAI_MODEL,
 // where needed), the agent asks a real model instead. The agent can read and
-// write files in one folder only, which -dir names; the default is a new one,
-// which the program names at the end, or removes if nothing was written into it.
+// write files in one folder only. By default that is a new one, which the program
+// names at the end, or removes if nothing was written into it. To name one:
 //
-// In a pipe, the exit code is 1 if a turn has failed, and 130 after Ctrl-C.
+//	make demo DEMO=chat ARGS='-dir /tmp/tea'
+//
+// If its input is a pipe, the program exits with 1 if a turn has failed, and with
+// 130 after Ctrl-C. Build it to see that: make and go run exit with codes of their own.
 //
 // The use of carryon is in chat.go and observe.go.
 package main

@@ -1,7 +1,8 @@
 // Command quickstart is an agent on go-openai that works until its todo list is done. Copy this file into an empty folder,
-// set OPENAI_API_KEY, and OPENAI_BASE_URL for an endpoint of your own, and run it:
+// get the module as the README describes under Install, set OPENAI_API_KEY, and OPENAI_BASE_URL for an endpoint of your
+// own, and run it:
 //
-//	go mod init agent && go mod tidy && go run .
+//	go mod tidy && go run .
 package main
 
 import (

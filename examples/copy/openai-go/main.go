@@ -1,6 +1,7 @@
-// An agent on openai-go that works until its todo list is done. Copy this file, set OPENAI_API_KEY, and run it:
+// An agent on openai-go that works until its todo list is done. Copy this file into an empty folder, get the module as
+// the README describes under Install, set OPENAI_API_KEY, and run it:
 //
-//	go mod init agent && go mod tidy && go run .
+//	go mod tidy && go run .
 package main
 
 import (
