@@ -32,7 +32,7 @@ type Request struct {
 	Reasoning bool // whether the history contains the reasoning of earlier answers
 
 	// LeaveAlone is the reason why the adapter does not want the call to be
-	// continued, or ReasonNone. It is for reasons of the protocol that no other field
+	// continued, or the zero Reason. It is for reasons of the protocol that no other field
 	// expresses.
 	LeaveAlone continuation.Reason
 	// FixedPrefix says that nothing may be added before the model's next message:

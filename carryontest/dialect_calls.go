@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
 )
@@ -108,7 +108,7 @@ func readsTurn[C any](t *trial[C]) {
 	if t.Kind == AnswerDialect {
 		t.same(2, p.events.Turns()[0].ToolCalls, "Read must report each tool call to TurnReader.Call:")
 	}
-	t.same(continuation.ReasonToolCalls, p.outcome.Reason, "Read must report tool calls to TurnReader.Call:")
+	t.same(reasons.ToolCalls, p.outcome.Reason, "Read must report tool calls to TurnReader.Call:")
 }
 
 func joinsTexts[C any](t *trial[C]) {
@@ -132,7 +132,7 @@ func stripsPause[C any](t *trial[C]) {
 	t.joined(p, View{
 		Text: "One.\n\nTask paused: " + goodReason, Finish: "stop", Usage: tokensOf(10, 13),
 	})
-	t.same(continuation.ReasonPaused, p.outcome.Reason, "Read must report the whole call of todo_pause to TurnReader.Call:")
+	t.same(reasons.Paused, p.outcome.Reason, "Read must report the whole call of todo_pause to TurnReader.Call:")
 }
 
 func stripsPauseBeside[C any](t *trial[C]) {

@@ -14,6 +14,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
@@ -26,7 +27,7 @@ func tellAll(ctx context.Context, o middleware.Observer) {
 	err := errors.New("out of luck")
 	o.TurnEnded(ctx, middleware.TurnEnded{TurnID: first, Finish: "stop", ToolCalls: 2, Err: err})
 	o.Decision(ctx, middleware.Decision{
-		TurnID: first, Reason: continuation.ReasonSatisfied, DryRun: true,
+		TurnID: first, Reason: reasons.Satisfied, DryRun: true,
 	})
 	o.ContinuationStarted(ctx, middleware.ContinuationStarted{TurnID: second, Todo: todo.Todo{ID: "7"}})
 	o.ContinuationStarted(ctx, middleware.ContinuationStarted{TurnID: second, Todo: todo.Todo{Content: "Write"}})
@@ -34,7 +35,7 @@ func tellAll(ctx context.Context, o middleware.Observer) {
 	o.ContinuationEnded(ctx, middleware.ContinuationEnded{TurnID: second, ToolCalls: 1})
 	o.PauseRejected(ctx, middleware.PauseRejected{TurnID: second, Reason: "stuck", Err: err})
 	o.Paused(ctx, middleware.Paused{TurnID: second, Result: pause.Result{Reason: "no key", Message: "Paused."}})
-	o.Exhausted(ctx, middleware.Exhausted{TurnID: second, Reason: continuation.ReasonMaxAttempts})
+	o.Exhausted(ctx, middleware.Exhausted{TurnID: second, Reason: reasons.MaxAttempts})
 	o.Failed(ctx, middleware.Failed{TurnID: second, Op: "todos", Err: err})
 	o.Recovered(ctx, middleware.Recovered{Op: "todos"})
 }

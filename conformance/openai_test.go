@@ -17,6 +17,7 @@ import (
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/quirks"
 	"github.com/carryon-go/carryon/middleware"
@@ -177,7 +178,7 @@ func TestRetriesAreCallsOfTheirOwn(t *testing.T) {
 		assert.Equal(t, plan, got.Text)
 		assert.Len(t, got.Calls, 1)
 		require.Len(t, outcomes.All(), 2)
-		assert.Equal(t, continuation.ReasonBrokeOff, outcomes.All()[0].Reason)
+		assert.Equal(t, reasons.BrokeOff, outcomes.All()[0].Reason)
 		assert.Equal(t, 2, outcomes.Last().Turns)
 		assert.Equal(t, 1, outcomes.Last().Attempts)
 	})
@@ -232,7 +233,7 @@ func TestSessionComesWithTheContext(t *testing.T) {
 		assert.Equal(t, "first", outcomes.Last().Session)
 
 		assert.Equal(t, plan, askOfficial(first, client, unary).Text)
-		assert.Equal(t, continuation.ReasonPaused, outcomes.Last().Reason)
+		assert.Equal(t, reasons.Paused, outcomes.Last().Reason)
 
 		assert.Len(t, askOfficial(second, client, unary).Calls, 1)
 		assert.Equal(t, "second", outcomes.Last().Session)
@@ -283,7 +284,7 @@ func TestCallerLeavesDuringAContinuation(t *testing.T) {
 	state, err := mw.State(ctx)
 	require.NoError(t, err)
 	assert.False(t, state.Active, "the session is left active")
-	assert.Equal(t, continuation.ReasonBrokeOff, outcomes.Last().Reason)
+	assert.Equal(t, reasons.BrokeOff, outcomes.Last().Reason)
 	assert.Len(t, server.Requests(), 2)
 }
 

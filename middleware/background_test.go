@@ -14,6 +14,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/statetest"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -34,11 +35,11 @@ func TestHistoryIsReadOnlyIfTheTurnMayBeContinued(t *testing.T) {
 		reads   int
 		reason  continuation.Reason
 	}{
-		"a tool call":           {buildTodos, []sdkAnswer{calls(edit("1"))}, []adapter.Entry{{Call: launch}}, 0, continuation.ReasonToolCalls},
-		"nothing left to do":    {done, []sdkAnswer{says("Done.")}, []adapter.Entry{{Call: launch}}, 0, continuation.ReasonNoActiveTodos},
-		"an agent is at work":   {buildTodos, []sdkAnswer{says("I wait.")}, []adapter.Entry{{Call: launch}}, 1, continuation.ReasonBackground},
-		"it has reported":       {buildTodos, []sdkAnswer{says("Next."), calls(edit("1"))}, []adapter.Entry{{Automatic: report}, {Call: launch}}, 1, continuation.ReasonToolCalls},
-		"several continuations": {buildTodos, []sdkAnswer{says("a:"), says("b:"), says("c:"), calls(edit("1"))}, nil, 1, continuation.ReasonToolCalls},
+		"a tool call":           {buildTodos, []sdkAnswer{calls(edit("1"))}, []adapter.Entry{{Call: launch}}, 0, reasons.ToolCalls},
+		"nothing left to do":    {done, []sdkAnswer{says("Done.")}, []adapter.Entry{{Call: launch}}, 0, reasons.NoActiveTodos},
+		"an agent is at work":   {buildTodos, []sdkAnswer{says("I wait.")}, []adapter.Entry{{Call: launch}}, 1, reasons.Background},
+		"it has reported":       {buildTodos, []sdkAnswer{says("Next."), calls(edit("1"))}, []adapter.Entry{{Automatic: report}, {Call: launch}}, 1, reasons.ToolCalls},
+		"several continuations": {buildTodos, []sdkAnswer{says("a:"), says("b:"), says("c:"), calls(edit("1"))}, nil, 1, reasons.ToolCalls},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -78,11 +79,11 @@ func TestRequestWithoutAMessageOfTheUserStaysInTheUserTurn(t *testing.T) {
 		number int
 		reason continuation.Reason
 	}{
-		{0, "", []sdkAnswer{says("Next:"), calls(edit("0"))}, 0, continuation.ReasonToolCalls}, // the session begins with a summary
-		{1, "Fix the build.", []sdkAnswer{says("Next:"), calls(pauses(blocked))}, 1, continuation.ReasonPaused},
-		{0, "", []sdkAnswer{says("Next:")}, 1, continuation.ReasonPaused},
-		{1, "Fix the build.", []sdkAnswer{says("Next:")}, 1, continuation.ReasonPaused},
-		{2, "The file is there now.", []sdkAnswer{says("Next:"), calls(edit("1"))}, 2, continuation.ReasonToolCalls},
+		{0, "", []sdkAnswer{says("Next:"), calls(edit("0"))}, 0, reasons.ToolCalls}, // the session begins with a summary
+		{1, "Fix the build.", []sdkAnswer{says("Next:"), calls(pauses(blocked))}, 1, reasons.Paused},
+		{0, "", []sdkAnswer{says("Next:")}, 1, reasons.Paused},
+		{1, "Fix the build.", []sdkAnswer{says("Next:")}, 1, reasons.Paused},
+		{2, "The file is there now.", []sdkAnswer{says("Next:"), calls(edit("1"))}, 2, reasons.ToolCalls},
 	} {
 		request := describe(fixTheBuild)
 		request.Users, request.User, request.Unanswered = c.users, c.user, false
@@ -195,7 +196,7 @@ func TestWorkIsAwaitedForAWhile(t *testing.T) {
 					return calls(edit(strconv.Itoa(i))), nil
 				})
 				require.NoError(t, err)
-				assert.Equal(t, s.waits, outcomes.Last().Reason == continuation.ReasonBackground, "step %d: %v", i, outcomes.Last().Reason)
+				assert.Equal(t, s.waits, outcomes.Last().Reason == reasons.Background, "step %d: %v", i, outcomes.Last().Reason)
 			}
 		})
 	}
@@ -217,15 +218,15 @@ func TestTodosOfOtherAgentsAreNoReasonToGoOn(t *testing.T) {
 	}{
 		"its own is open": {
 			[]todo.Todo{{ID: "1", Content: "Form", Status: todo.Pending, Owner: "ada"}, {ID: "2", Content: "Style", Status: todo.InProgress, Owner: "bob"}},
-			continuation.ReasonSatisfied, 1, "Form",
+			reasons.Satisfied, 1, "Form",
 		},
 		"its own is done": {
 			[]todo.Todo{{ID: "1", Content: "Form", Status: todo.Completed, Owner: "ada"}, {ID: "2", Content: "Style", Status: todo.InProgress, Owner: "bob"}},
-			continuation.ReasonOthersWork, 1, "",
+			reasons.OthersWork, 1, "",
 		},
 		"its own waits for another's": {
 			[]todo.Todo{{ID: "1", Content: "Form", Status: todo.Pending, Owner: "ada", BlockedBy: "2"}, {ID: "2", Content: "Style", Status: todo.InProgress, Owner: "bob"}},
-			continuation.ReasonOthersWork, 2, "",
+			reasons.OthersWork, 2, "",
 		},
 	} {
 		request := describe(fixTheBuild)

@@ -9,6 +9,7 @@ import (
 	"github.com/carryon-go/carryon/internal/automatic"
 	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/prompt"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/scope"
 )
 
@@ -34,7 +35,7 @@ type Call struct {
 // [Call.Context] and the additions of [Call.Additions]. Begin panics if ctx is nil.
 func (mw *Middleware) Begin(ctx context.Context, r adapter.Request) (*Call, Outcome) {
 	mustHave(ctx)
-	if reason := mw.scopeOf(ctx, &r); reason != continuation.ReasonNone {
+	if reason := mw.scopeOf(ctx, &r); reason != reasons.None {
 		return nil, mw.leaveAlone(ctx, &r, reason)
 	}
 	c := newCall(ctx, mw, &r)
@@ -207,7 +208,7 @@ func (c *Call) endTurn(err error) {
 // the caller's turn read and wrote, as much of it from the cache, and is taken to write
 // as much.
 func (c *Call) addUnsent(o *Outcome) {
-	if o.Reason != continuation.ReasonHoldout && (!o.DryRun || !o.Reason.Continues()) {
+	if o.Reason != reasons.Holdout && (!o.DryRun || !o.Reason.Continues()) {
 		return
 	}
 	own := c.turn.reader.usage()
@@ -260,7 +261,7 @@ func (c *Call) end() {
 // interrupted records that the caller ended the call during a wait or a
 // continuation.
 func (c *Call) interrupted(err error) {
-	c.env.record(func(o *Outcome) { o.Err, o.Reason = err, continuation.ReasonBrokeOff })
+	c.env.record(func(o *Outcome) { o.Err, o.Reason = err, reasons.BrokeOff })
 	c.decider.recordCancel()
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/internal/prompt"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/scope"
 )
 
@@ -239,9 +240,9 @@ func (d *decider) askCheck(patience time.Duration) (step, error) {
 	}
 	switch {
 	case errors.Is(c.err, ErrDeadlineNear):
-		return d.refuse(continuation.ReasonDeadline), nil
+		return d.refuse(reasons.Deadline), nil
 	case errors.Is(c.err, ErrShutdown):
-		return d.refuse(continuation.ReasonShutdown), nil
+		return d.refuse(reasons.Shutdown), nil
 	}
 	return d.lookAgain(), nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/statetest"
 	"github.com/carryon-go/carryon/middleware"
 )
@@ -24,7 +25,7 @@ func TestDrainedMiddlewareBeginsNoContinuation(t *testing.T) {
 	answer, outcome, err := s.answer(inSession(t, "s"))
 	require.NoError(t, err)
 	assert.Equal(t, "One:", answer.Text)
-	assert.Equal(t, continuation.ReasonShutdown, outcome.Reason)
+	assert.Equal(t, reasons.Shutdown, outcome.Reason)
 	assert.Len(t, s.model.requests, 1)
 }
 
@@ -51,7 +52,7 @@ func TestDrainEndsAContinuation(t *testing.T) {
 		assert.Equal(t, "One:", answer.Text)
 		require.NoError(t, <-drained)
 		outcome := call.Outcome()
-		assert.Equal(t, continuation.ReasonFailed, outcome.Reason)
+		assert.Equal(t, reasons.Failed, outcome.Reason)
 		require.ErrorIs(t, outcome.Err, middleware.ErrShutdown)
 		requireReleased(ctx, t, s.mw)
 	})
@@ -124,7 +125,7 @@ func TestDrainEndsAWait(t *testing.T) {
 		answer, outcome, err := s.answer(inSession(t, "s"))
 		require.NoError(t, err)
 		assert.Equal(t, "One:\n\nTwo:", answer.Text)
-		assert.Equal(t, continuation.ReasonShutdown, outcome.Reason)
+		assert.Equal(t, reasons.Shutdown, outcome.Reason)
 		assert.Equal(t, time.Minute, time.Since(began))
 	})
 }

@@ -9,10 +9,10 @@ import (
 	"unicode"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/description"
 	"github.com/carryon-go/carryon/internal/prompt"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -234,7 +234,7 @@ func (c *Call) continuationFailed(err error, showedCall bool) error {
 		c.interrupted(interrupted)
 		return interrupted
 	}
-	c.env.record(func(o *Outcome) { o.Err, o.Reason = err, continuation.ReasonFailed })
+	c.env.record(func(o *Outcome) { o.Err, o.Reason = err, reasons.Failed })
 	c.env.fault(c.turn.TurnID, OpContinuation, err)
 	if showedCall {
 		return err
@@ -292,7 +292,7 @@ func (c *Call) endTries() bool {
 	if !try.hasFailed() {
 		return false
 	}
-	c.env.record(func(o *Outcome) { o.Err, o.Reason = try.failure, continuation.ReasonFailed })
+	c.env.record(func(o *Outcome) { o.Err, o.Reason = try.failure, reasons.Failed })
 	return true
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/statetest"
 	"github.com/carryon-go/carryon/middleware"
 )
@@ -78,10 +79,10 @@ func TestWhichFailuresAreSentOnceMore(t *testing.T) {
 				assert.Len(t, s.events.Failures(), 1, "the failure is reported in any case")
 				if failure.again {
 					require.NoError(t, outcome.Err)
-					assert.Equal(t, continuation.ReasonToolCalls, outcome.Reason)
+					assert.Equal(t, reasons.ToolCalls, outcome.Reason)
 				} else {
 					require.ErrorIs(t, outcome.Err, failure.err)
-					assert.Equal(t, continuation.ReasonFailed, outcome.Reason)
+					assert.Equal(t, reasons.Failed, outcome.Reason)
 				}
 			})
 		})
@@ -100,27 +101,27 @@ func TestAnotherTryKeepsTheRules(t *testing.T) {
 		took   time.Duration
 		reason continuation.Reason
 	}{
-		"at once":                       {[]sdkAnswer{busy, edits}, continuation.Limits{MinInterval: off}, 0, continuation.ReasonToolCalls},
-		"after the interval":            {[]sdkAnswer{busy, edits}, continuation.Limits{}, time.Second, continuation.ReasonToolCalls},
-		"after the pause":               {[]sdkAnswer{overloaded(429, pauseOf(7*time.Second)), edits}, continuation.Limits{}, 7 * time.Second, continuation.ReasonToolCalls},
-		"after the longer of both":      {[]sdkAnswer{overloaded(429, pauseOf(2*time.Second)), edits}, continuation.Limits{MinInterval: 5 * time.Second}, 5 * time.Second, continuation.ReasonToolCalls},
-		"fails too":                     {[]sdkAnswer{busy, busy, busy}, continuation.Limits{MinInterval: off}, 0, continuation.ReasonFailed},
-		"the third one later":           {[]sdkAnswer{busy, busy, edits}, continuation.Limits{}, 6 * time.Second, continuation.ReasonToolCalls},
-		"for each continuation":         {[]sdkAnswer{busy, says("Two:"), busy, edits}, continuation.Limits{MinInterval: off, MaxAttempts: 4}, 0, continuation.ReasonToolCalls},
-		"after a blank turn":            {[]sdkAnswer{says("Two:"), says(" "), busy, edits}, continuation.Limits{MinInterval: off, MaxAttempts: 4}, 0, continuation.ReasonToolCalls},
-		"with the only attempt":         {[]sdkAnswer{busy, edits}, continuation.Limits{MinInterval: off, MaxAttempts: 1}, 0, continuation.ReasonToolCalls},
-		"not beyond the other cap":      {[]sdkAnswer{busy}, continuation.Limits{MinInterval: off, MaxWithoutProgress: 1}, 0, continuation.ReasonFailed},
-		"with the last attempt":         {[]sdkAnswer{busy, says("Two:"), busy, edits}, continuation.Limits{MinInterval: off, MaxAttempts: 2}, 0, continuation.ReasonToolCalls},
-		"not beyond the token budget":   {[]sdkAnswer{says("Two:"), busy}, continuation.Limits{MinInterval: off, TokenBudget: 15}, 0, continuation.ReasonTokenBudget},
-		"but within the token budget":   {[]sdkAnswer{says("Two:"), busy, edits}, continuation.Limits{MinInterval: off, TokenBudget: 16}, 0, continuation.ReasonToolCalls},
-		"and the next may fail as well": {[]sdkAnswer{busy, says("Two:"), busy, busy, busy}, continuation.Limits{MinInterval: off, MaxAttempts: 9}, 0, continuation.ReasonFailed},
+		"at once":                       {[]sdkAnswer{busy, edits}, continuation.Limits{MinInterval: off}, 0, reasons.ToolCalls},
+		"after the interval":            {[]sdkAnswer{busy, edits}, continuation.Limits{}, time.Second, reasons.ToolCalls},
+		"after the pause":               {[]sdkAnswer{overloaded(429, pauseOf(7*time.Second)), edits}, continuation.Limits{}, 7 * time.Second, reasons.ToolCalls},
+		"after the longer of both":      {[]sdkAnswer{overloaded(429, pauseOf(2*time.Second)), edits}, continuation.Limits{MinInterval: 5 * time.Second}, 5 * time.Second, reasons.ToolCalls},
+		"fails too":                     {[]sdkAnswer{busy, busy, busy}, continuation.Limits{MinInterval: off}, 0, reasons.Failed},
+		"the third one later":           {[]sdkAnswer{busy, busy, edits}, continuation.Limits{}, 6 * time.Second, reasons.ToolCalls},
+		"for each continuation":         {[]sdkAnswer{busy, says("Two:"), busy, edits}, continuation.Limits{MinInterval: off, MaxAttempts: 4}, 0, reasons.ToolCalls},
+		"after a blank turn":            {[]sdkAnswer{says("Two:"), says(" "), busy, edits}, continuation.Limits{MinInterval: off, MaxAttempts: 4}, 0, reasons.ToolCalls},
+		"with the only attempt":         {[]sdkAnswer{busy, edits}, continuation.Limits{MinInterval: off, MaxAttempts: 1}, 0, reasons.ToolCalls},
+		"not beyond the other cap":      {[]sdkAnswer{busy}, continuation.Limits{MinInterval: off, MaxWithoutProgress: 1}, 0, reasons.Failed},
+		"with the last attempt":         {[]sdkAnswer{busy, says("Two:"), busy, edits}, continuation.Limits{MinInterval: off, MaxAttempts: 2}, 0, reasons.ToolCalls},
+		"not beyond the token budget":   {[]sdkAnswer{says("Two:"), busy}, continuation.Limits{MinInterval: off, TokenBudget: 15}, 0, reasons.TokenBudget},
+		"but within the token budget":   {[]sdkAnswer{says("Two:"), busy, edits}, continuation.Limits{MinInterval: off, TokenBudget: 16}, 0, reasons.ToolCalls},
+		"and the next may fail as well": {[]sdkAnswer{busy, says("Two:"), busy, busy, busy}, continuation.Limits{MinInterval: off, MaxAttempts: 9}, 0, reasons.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				gates := 0
 				turns := append([]sdkAnswer{says("One:")}, tt.turns...)
-				if tt.reason == continuation.ReasonTokenBudget {
+				if tt.reason == reasons.TokenBudget {
 					turns = turns[:2]
 				}
 				s := newSetup(turns, middleware.WithLimits(tt.limits), middleware.WithGate(func(context.Context, middleware.NextTurn) error { gates++; return nil }))
@@ -133,7 +134,7 @@ func TestAnotherTryKeepsTheRules(t *testing.T) {
 				assert.Equal(t, len(turns)-1, outcome.Attempts)
 				assert.Equal(t, len(turns)-1, gates)
 				assert.Equal(t, tt.reason, outcome.Reason)
-				assert.Equal(t, tt.reason == continuation.ReasonFailed, outcome.Err != nil, "%v", outcome.Err)
+				assert.Equal(t, tt.reason == reasons.Failed, outcome.Err != nil, "%v", outcome.Err)
 				state, err := statetest.State(ctx, s.mw)
 				require.NoError(t, err)
 				assert.Equal(t, len(turns)-1, state.Continuations)
@@ -171,7 +172,7 @@ func TestAnswerToARejectedPauseIsSentOnceMore(t *testing.T) {
 	s := newSetup([]sdkAnswer{says("One:"), calls(pauses("stuck")).saying("Hm."), fails(errLost), calls(pauses(blocked))})
 	answer, outcome, err := s.answer(inSession(t, "s"))
 	require.NoError(t, err)
-	assert.Equal(t, continuation.ReasonPaused, outcome.Reason)
+	assert.Equal(t, reasons.Paused, outcome.Reason)
 	assert.Equal(t, blocked, outcome.Paused.Reason)
 	assert.Contains(t, answer.Text, "One:\n\nHm.\n\n")
 	assert.Equal(t, s.model.requests[2].Messages, s.model.requests[3].Messages)
@@ -271,15 +272,15 @@ func TestWaitForTheSecondTryEnds(t *testing.T) {
 	}{
 		"with the ctx": {func(_ *testing.T, _ *setup, cancel context.CancelCauseFunc, _ *middleware.Stream[sdkChunk]) {
 			cancel(cause)
-		}, cause, continuation.ReasonBrokeOff},
+		}, cause, reasons.BrokeOff},
 		"with Close": {func(t *testing.T, _ *setup, _ context.CancelCauseFunc, stream *middleware.Stream[sdkChunk]) {
 			t.Helper()
 			assert.NoError(t, stream.Close())
-		}, middleware.ErrClosed, continuation.ReasonBrokeOff},
+		}, middleware.ErrClosed, reasons.BrokeOff},
 		"with the program": {func(t *testing.T, s *setup, _ context.CancelCauseFunc, _ *middleware.Stream[sdkChunk]) {
 			t.Helper()
 			assert.NoError(t, s.mw.Drain(t.Context()))
-		}, io.EOF, continuation.ReasonFailed},
+		}, io.EOF, reasons.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -338,7 +339,7 @@ func TestDeadlineLeavesNoTimeForASecondTry(t *testing.T) {
 			assert.Equal(t, "One:", answer.Text)
 			assert.Equal(t, sent, asked, wait)
 			if sent == 2 {
-				assert.Equal(t, continuation.ReasonFailed, call.Outcome().Reason)
+				assert.Equal(t, reasons.Failed, call.Outcome().Reason)
 				require.ErrorIs(t, call.Outcome().Err, errOverloaded)
 			}
 		})
@@ -356,7 +357,7 @@ func TestSecondTryIsDecidedAnew(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "One:", answer.Text)
 		assert.Len(t, s.model.requests, 2)
-		assert.Equal(t, continuation.ReasonFailed, outcome.Reason)
+		assert.Equal(t, reasons.Failed, outcome.Reason)
 		require.ErrorIs(t, outcome.Err, errOverloaded)
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -63,7 +64,7 @@ func (d *decider) judge(to intent) decision.Verdict {
 			} // else the state has changed since the turn was read
 		}
 		if !d.fetch(v.Needs) {
-			return decision.Verdict{Reason: continuation.ReasonStore}
+			return decision.Verdict{Reason: reasons.Store}
 		}
 	}
 }
@@ -218,7 +219,7 @@ func (d *decider) preview() decision.Verdict {
 }
 
 func (d *decider) goesOnAfter(v *decision.Verdict) bool {
-	return v.Reason == continuation.ReasonCheckDue || !d.env.session.rules.DryRun && v.GoesOn()
+	return v.Reason == reasons.CheckDue || !d.env.session.rules.DryRun && v.GoesOn()
 }
 
 // canSend reports whether a continuation could be sent at once if the decision were
@@ -234,7 +235,7 @@ func (d *decider) report(v *decision.Verdict) {
 	}
 	var cause error
 	switch v.Reason { //nolint:exhaustive // the others have none
-	case continuation.ReasonGate, continuation.ReasonStore, continuation.ReasonStoreSkipped, continuation.ReasonCheckUnknown:
+	case reasons.Gate, reasons.Store, reasons.StoreSkipped, reasons.CheckUnknown:
 		cause = d.cause
 	}
 	d.env.record(func(o *Outcome) { o.decided(v, d.turn.reader.finish, cause) })
@@ -243,7 +244,7 @@ func (d *decider) report(v *decision.Verdict) {
 		event.DryRun, event.Holdout, event.Err = d.env.session.rules.DryRun, d.env.session.heldOut, cause
 		reporter.decided(d.env.cancel.caller, event)
 	}
-	if v.Reason == continuation.ReasonBrokeOff {
+	if v.Reason == reasons.BrokeOff {
 		d.recordCancel()
 	}
 	if v.Reason.Exhausted() {

@@ -14,6 +14,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/automatic"
 	"github.com/carryon-go/carryon/internal/handback"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -97,9 +98,9 @@ func (e *callEnv) storeFailed(id continuation.TurnID, err error) {
 // storeReason returns the reason for not continuing a call whose store has failed with err.
 func storeReason(err error) continuation.Reason {
 	if errors.Is(err, errStoreSkipped) {
-		return continuation.ReasonStoreSkipped
+		return reasons.StoreSkipped
 	}
-	return continuation.ReasonStore
+	return reasons.Store
 }
 
 // hasShortLoop reports whether the call may have only one continuation in a row; see

@@ -15,6 +15,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/handback"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -150,9 +151,9 @@ func (e *explanation) decision(v *decision.Verdict) {
 		e.line("decision", now+"ask whether anything is still open")
 	case v.Continue:
 		e.line("decision", now+"carry on with %q, attempt %d", v.Todo.Content, v.Attempt)
-	case v.Reason == continuation.ReasonTooSoon && v.Asks:
+	case v.Reason == reasons.TooSoon && v.Asks:
 		e.line("decision", now+"ask whether anything is still open, after %v", wait)
-	case v.Reason == continuation.ReasonTooSoon:
+	case v.Reason == reasons.TooSoon:
 		e.line("decision", now+"carry on with %q after %v", v.Todo.Content, wait)
 	default:
 		o := Outcome{Reason: v.Reason, List: v.List, Limit: v.Limit, Rule: v.LimitRule, Awaited: v.Awaited}

@@ -14,6 +14,7 @@ import (
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
@@ -79,26 +80,26 @@ func TestExplainSaysWhatTheDecisionSays(t *testing.T) {
 	}{
 		"the tasks fail": {func(t *testing.T) (context.Context, *middleware.Middleware) {
 			return begin(t, middleware.WithBackground(downTasks{Tasks: asynctask.NewManager().Deliveries(), pending: errors.New("connection refused")}))
-		}, continuation.ReasonStore},
+		}, reasons.Store},
 		"the store fails": {func(t *testing.T) (context.Context, *middleware.Middleware) {
 			return begin(t, middleware.WithRecords(downStore{}))
-		}, continuation.ReasonStore},
+		}, reasons.Store},
 		"the store is not asked again": {func(t *testing.T) (context.Context, *middleware.Middleware) {
 			ctx, mw := begin(t, middleware.WithRecords(downStore{}))
 			explained(t, ctx, mw, fixTheBuild)
 			return ctx, mw
-		}, continuation.ReasonStoreSkipped},
+		}, reasons.StoreSkipped},
 		"the store fails where it does not matter": {func(t *testing.T) (context.Context, *middleware.Middleware) {
 			ctx, mw := begin(t, middleware.WithRecords(downStore{}))
 			require.NoError(t, mw.Settings().SetTodoContinuation(ctx, "", false))
 			return ctx, mw
-		}, continuation.ReasonDisabled},
+		}, reasons.Disabled},
 		"the session is paused": {func(t *testing.T) (context.Context, *middleware.Middleware) {
 			ctx, mw := begin(t)
 			explained(t, continuation.WithUserTurn(ctx, "one"), mw, fixTheBuild)
 			require.NoError(t, mw.Pause(ctx, "lunch"))
 			return continuation.WithUserTurn(ctx, "one"), mw
-		}, continuation.ReasonPaused},
+		}, reasons.Paused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -8,6 +8,7 @@ import (
 	"github.com/carryon-go/carryon/internal/background"
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/delivery"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -125,21 +126,21 @@ func (d *decider) sourceAnswered(late bool) {
 func (d *decider) listScope() (reason continuation.Reason) {
 	source := &d.env.mw.source
 	if source.writer == nil || d.list.err != nil || d.env.request.toolNames == nil {
-		return continuation.ReasonNone
+		return reasons.None
 	}
 	err := d.env.mw.plugins.run(func() error {
 		for tool := range d.env.request.toolNames.ToolNames {
 			if source.writer.WritesList(tool) {
-				reason = continuation.ReasonNone
+				reason = reasons.None
 				return nil
 			}
-			reason = continuation.ReasonNoListTool
+			reason = reasons.NoListTool
 		}
 		return nil
 	})
 	if err != nil {
 		d.env.fault(d.turn.TurnID, OpTodos, err)
-		return continuation.ReasonNone
+		return reasons.None
 	}
 	return reason
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/recordtable"
 	"github.com/carryon-go/carryon/internal/testkit/statetest"
 	"github.com/carryon-go/carryon/middleware"
@@ -68,12 +69,12 @@ func TestStoreThatHangsCostsOneCallItsTimeAndTheOthersNothing(t *testing.T) {
 			reason continuation.Reason
 			asked  int // in all
 		}{
-			{"the first waits", 0, false, 300 * time.Millisecond, continuation.ReasonStore, 1},
-			{"the next does not", time.Second, false, 0, continuation.ReasonStoreSkipped, 1},
-			{"nor one just before the time is over", 4 * time.Second, false, 0, continuation.ReasonStoreSkipped, 1},
-			{"one tries", time.Second, false, 300 * time.Millisecond, continuation.ReasonStore, 2},
-			{"and nobody else", time.Second, true, 0, continuation.ReasonStoreSkipped, 2},
-			{"the store works again", 10 * time.Second, true, 0, continuation.ReasonMaxAttempts, 0},
+			{"the first waits", 0, false, 300 * time.Millisecond, reasons.Store, 1},
+			{"the next does not", time.Second, false, 0, reasons.StoreSkipped, 1},
+			{"nor one just before the time is over", 4 * time.Second, false, 0, reasons.StoreSkipped, 1},
+			{"one tries", time.Second, false, 300 * time.Millisecond, reasons.Store, 2},
+			{"and nobody else", time.Second, true, 0, reasons.StoreSkipped, 2},
+			{"the store works again", 10 * time.Second, true, 0, reasons.MaxAttempts, 0},
 		} {
 			begun = begun.Add(step.after)
 			time.Sleep(time.Until(begun)) //nolint:forbidigo // of the bubble
@@ -114,12 +115,12 @@ func TestStoreIsAskedAgainAfterTheClockWasSetBack(t *testing.T) {
 	s := newSetup([]sdkAnswer{says("One:"), says("One:"), calls(edit("c1"))}, middleware.WithRecords(store), middleware.WithClock(clock), onceMore())
 	_, outcome, err := s.answer(inSession(t, "s"))
 	require.NoError(t, err)
-	require.Equal(t, continuation.ReasonStore, outcome.Reason)
+	require.Equal(t, reasons.Store, outcome.Reason)
 	clock.by = 24 * time.Hour
 	clock.Advance(10 * time.Second)
 	_, outcome, err = s.answer(inSession(t, "s"))
 	require.NoError(t, err)
-	assert.Equal(t, continuation.ReasonToolCalls, outcome.Reason)
+	assert.Equal(t, reasons.ToolCalls, outcome.Reason)
 }
 
 // An engine that hangs costs a call one time-out, whichever update it hangs at.
@@ -237,13 +238,13 @@ func TestStateThatCannotBeReadCostsItsOwnSessionAlone(t *testing.T) {
 	for range 3 {
 		_, outcome, err := s.answer(inSession(t, "newer"))
 		require.NoError(t, err)
-		assert.Equal(t, continuation.ReasonStore, outcome.Reason)
+		assert.Equal(t, reasons.Store, outcome.Reason)
 		require.ErrorIs(t, outcome.Err, records.ErrNewer)
 	}
 	assert.Len(t, s.events.Failures(), 1, "the failure is reported once")
 	_, outcome, err := s.answer(inSession(t, "older"))
 	require.NoError(t, err)
-	assert.Equal(t, continuation.ReasonToolCalls, outcome.Reason)
+	assert.Equal(t, reasons.ToolCalls, outcome.Reason)
 }
 
 // leavingStore is a store during whose second update the caller leaves.
@@ -270,7 +271,7 @@ func TestCallerWhoLeavesDuringTheDecisionIsNoFaultOfTheStore(t *testing.T) {
 		s := newSetup(nil, middleware.WithRecords(&leavingStore{MemoryEngine: records.NewMemoryEngine(), leave: leave}))
 		call := begin(ctx, s.mw, describe(fixTheBuild))
 		assert.Equal(t, "One:", play(t, call), name)
-		assert.Equal(t, continuation.ReasonBrokeOff, call.Outcome().Reason, name)
+		assert.Equal(t, reasons.BrokeOff, call.Outcome().Reason, name)
 		assert.Empty(t, s.events.Failures(), name)
 	}
 }
@@ -296,11 +297,11 @@ func TestTodoSourceThatIsLateIsLeftAloneForAWhile(t *testing.T) {
 			asked      int
 			reason     continuation.Reason
 		}{
-			{0, time.Second, true, 1, continuation.ReasonSourceLate},
-			{time.Second, 0, true, 1, continuation.ReasonSourceLate},
-			{5 * time.Second, time.Second, true, 2, continuation.ReasonSourceLate},
-			{5 * time.Second, 0, false, 3, continuation.ReasonEmptyList},
-			{0, 0, false, 4, continuation.ReasonEmptyList},
+			{0, time.Second, true, 1, reasons.SourceLate},
+			{time.Second, 0, true, 1, reasons.SourceLate},
+			{5 * time.Second, time.Second, true, 2, reasons.SourceLate},
+			{5 * time.Second, 0, false, 3, reasons.EmptyList},
+			{0, 0, false, 4, reasons.EmptyList},
 		} {
 			time.Sleep(step.wait) //nolint:forbidigo // of the bubble
 			begun := time.Now()
@@ -324,7 +325,7 @@ func TestStoreThatHangsIsReportedOnce(t *testing.T) {
 		answer, outcome, err := s.answer(inSession(t, "s"))
 		require.NoError(t, err)
 		assert.Equal(t, "One:", answer.Text)
-		assert.Equal(t, continuation.ReasonStore, outcome.Reason)
+		assert.Equal(t, reasons.Store, outcome.Reason)
 		require.Len(t, s.events.Failures(), 1, "it is asked, and reported, once")
 		assert.Equal(t, middleware.OpStore, s.events.Failures()[0].Op)
 	})
@@ -345,7 +346,7 @@ func (s lateStore) Update(ctx context.Context, key string, f records.UpdateFunc)
 func TestStoreThatIsLateCountsAsLate(t *testing.T) {
 	t.Parallel()
 	for late, reason := range map[time.Duration]continuation.Reason{
-		150 * time.Millisecond: continuation.ReasonToolCalls, 600 * time.Millisecond: continuation.ReasonStore,
+		150 * time.Millisecond: reasons.ToolCalls, 600 * time.Millisecond: reasons.Store,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			store := lateStore{records.NewMemoryEngine(), late}
@@ -354,7 +355,7 @@ func TestStoreThatIsLateCountsAsLate(t *testing.T) {
 			require.NoError(t, err)
 			assert.Contains(t, answer.Text, "One:")
 			assert.Equal(t, reason, outcome.Reason)
-			if reason == continuation.ReasonStore {
+			if reason == reasons.Store {
 				require.Len(t, s.events.Failures(), 1)
 				assert.ErrorIs(t, s.events.Failures()[0].Err, context.DeadlineExceeded)
 			}
@@ -482,7 +483,7 @@ func TestTurnThatEndsInAPanicIsAccountedFor(t *testing.T) {
 			outcome := call.Outcome()
 			assert.True(t, outcome.Ended)
 			require.Error(t, outcome.Err)
-			assert.Equal(t, continuation.ReasonBrokeOff, outcome.Reason)
+			assert.Equal(t, reasons.BrokeOff, outcome.Reason)
 			assert.Len(t, outcome.Usage, outcome.Turns)
 			assert.Len(t, s.events.Turns(), outcome.Turns)
 			assert.Len(t, s.events.Ended(), len(s.events.Started()))
@@ -524,7 +525,7 @@ func TestUsageDoesNotOvertakeWhatIsHeldBack(t *testing.T) {
 func TestStreamTooLongToBeKeptIsShownAndNotContinued(t *testing.T) {
 	t.Parallel()
 	word := strings.Repeat("x", 1<<20) + " "
-	for words, reason := range map[int]continuation.Reason{31: continuation.ReasonToolCalls, 33: continuation.ReasonTooLong} {
+	for words, reason := range map[int]continuation.Reason{31: reasons.ToolCalls, 33: reasons.TooLong} {
 		s := newSetup([]sdkAnswer{says(strings.Repeat(word, words)), calls(edit("c"))})
 		ctx, outcomes := middleware.Capture(inSession(t, "s"))
 		stream, err := s.agent.Stream(ctx, fixTheBuild)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -156,7 +157,7 @@ func TestChunksThatAnAdapterRelaysItself(t *testing.T) {
 			if fail != nil {
 				assert.Equal(t, 1, sent)
 				assert.Empty(t, shown)
-				assert.Equal(t, continuation.ReasonBrokeOff, call.Outcome().Reason)
+				assert.Equal(t, reasons.BrokeOff, call.Outcome().Reason)
 				return
 			}
 			assert.Equal(t, []string{"More.", "\n\nTwo:"}, shown)

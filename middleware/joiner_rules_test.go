@@ -15,6 +15,7 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/internal/testkit/statetest"
 	"github.com/carryon-go/carryon/middleware"
@@ -49,7 +50,7 @@ func TestConnectionThatIsLostAfterTheFinish(t *testing.T) {
 			assert.Equal(t, test.err, got.err)
 			assert.Equal(t, "stop", got.answer.Stop)
 			outcome := stream.Outcome()
-			assert.Equal(t, continuation.ReasonBrokeOff, outcome.Reason, "no continuation is sent over a lost connection")
+			assert.Equal(t, reasons.BrokeOff, outcome.Reason, "no continuation is sent over a lost connection")
 			assert.Equal(t, test.recorded, outcome.Err)
 			var told []string
 			for _, failure := range s.events.Failures() {
@@ -153,8 +154,8 @@ func TestStreamThatIsClosedInTheCallersOwnTurn(t *testing.T) {
 		reads  int
 		reason continuation.Reason
 	}{
-		"in its text":      {pieces("One:", "Two:"), 1, continuation.ReasonBrokeOff},
-		"after its finish": {[]sdkChunk{fragment(edit("c1")), {Stop: "tools"}, {}}, 2, continuation.ReasonToolCalls},
+		"in its text":      {pieces("One:", "Two:"), 1, reasons.BrokeOff},
+		"after its finish": {[]sdkChunk{fragment(edit("c1")), {Stop: "tools"}, {}}, 2, reasons.ToolCalls},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -172,7 +173,7 @@ func TestStreamThatIsClosedInTheCallersOwnTurn(t *testing.T) {
 			require.NoError(t, outcome.Err, "the caller ended the call")
 			assert.True(t, outcome.Ended)
 			require.Len(t, s.events.Turns(), 1)
-			if test.reason == continuation.ReasonBrokeOff {
+			if test.reason == reasons.BrokeOff {
 				require.ErrorIs(t, s.events.Turns()[0].Err, middleware.ErrClosed)
 			}
 			assert.Len(t, s.events.Decisions(), 1)
@@ -195,7 +196,7 @@ func TestStreamThatIsClosedAfterMoreThanTheFinish(t *testing.T) {
 	}
 	require.NoError(t, stream.Close())
 	require.ErrorIs(t, stream.Outcome().Err, middleware.ErrClosed)
-	assert.Equal(t, continuation.ReasonBrokeOff, stream.Outcome().Reason)
+	assert.Equal(t, reasons.BrokeOff, stream.Outcome().Reason)
 	assert.Len(t, s.events.Turns(), 2)
 }
 
@@ -321,8 +322,8 @@ func TestErrorThatComesAsAnAnswer(t *testing.T) {
 		want   string
 		reason continuation.Reason
 	}{
-		"of the caller's own turn": {[]sdkAnswer{failure}, "overloaded", continuation.ReasonBrokeOff},
-		"of a continuation":        {[]sdkAnswer{says("One:"), failure, failure, failure}, "One:", continuation.ReasonFailed},
+		"of the caller's own turn": {[]sdkAnswer{failure}, "overloaded", reasons.BrokeOff},
+		"of a continuation":        {[]sdkAnswer{says("One:"), failure, failure, failure}, "One:", reasons.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -379,7 +380,7 @@ func TestWaitThatTheCallerEndsIsNoFailure(t *testing.T) {
 			s := newSetup([]sdkAnswer{says("One:"), says("Two:")}, middleware.WithClock(carryontest.NewClock()),
 				middleware.WithLimits(continuation.Limits{MinInterval: time.Hour}),
 				middleware.WithObserver(middleware.Observer{Decision: func(_ context.Context, d middleware.Decision) {
-					if d.Reason == continuation.ReasonTooSoon {
+					if d.Reason == reasons.TooSoon {
 						cancel()
 					}
 				}}))
@@ -396,7 +397,7 @@ func TestWaitThatTheCallerEndsIsNoFailure(t *testing.T) {
 			}
 			require.ErrorIs(t, err, context.Canceled)
 			assert.Equal(t, "One:\n\nTwo:", text, "the caller gets the text so far")
-			assert.Equal(t, continuation.ReasonBrokeOff, outcomes.Last().Reason)
+			assert.Equal(t, reasons.BrokeOff, outcomes.Last().Reason)
 			require.ErrorIs(t, outcomes.Last().Err, context.Canceled)
 			assert.Empty(t, s.events.Failures())
 		})
@@ -421,7 +422,7 @@ func TestAnswerIsComparedWithTheOneBeforeIt(t *testing.T) {
 	answer, outcome, err := s.answer(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, "One:\n\nTwo:\n\ntwo:\n\nThree:", answer.Text)
-	assert.Equal(t, continuation.ReasonMaxAttempts, outcome.Reason)
+	assert.Equal(t, reasons.MaxAttempts, outcome.Reason)
 	prompts := s.model.requests
 	assert.NotContains(t, prompts[2].Messages[len(prompts[2].Messages)-1].Text, "same answer as before")
 	assert.Contains(t, prompts[3].Messages[len(prompts[3].Messages)-1].Text, "same answer as before")
@@ -441,7 +442,7 @@ func TestDryRunDecidesAndLeavesTheSessionAlone(t *testing.T) {
 	ctx := inSession(t, "conversation-42")
 	_, outcome, err := s.answer(ctx)
 	require.NoError(t, err)
-	assert.Equal(t, continuation.ReasonSatisfied, outcome.Reason)
+	assert.Equal(t, reasons.Satisfied, outcome.Reason)
 	require.Len(t, s.events.Decisions(), 1)
 	assert.True(t, s.events.Decisions()[0].Continue)
 	state, err := statetest.State(ctx, s.mw)
@@ -457,11 +458,11 @@ func TestDryRunSeesThatTheUserHasWritten(t *testing.T) {
 	live := newSetup([]sdkAnswer{calls(pauses(blocked))}, middleware.WithRecords(store), middleware.WithPauseTool(middleware.PauseToolAlways))
 	_, outcome, err := live.answer(continuation.WithUserTurn(inSession(t, "s"), "one"))
 	require.NoError(t, err)
-	require.Equal(t, continuation.ReasonPaused, outcome.Reason)
+	require.Equal(t, reasons.Paused, outcome.Reason)
 	before, err := statetest.State(inSession(t, "s"), live.mw)
 	require.NoError(t, err)
 	require.True(t, before.Paused.IsSet())
-	for turn, reason := range map[string]continuation.Reason{"one": continuation.ReasonPaused, "two": continuation.ReasonSatisfied} {
+	for turn, reason := range map[string]continuation.Reason{"one": reasons.Paused, "two": reasons.Satisfied} {
 		dry := newSetup([]sdkAnswer{says("One:")}, middleware.WithRecords(store), middleware.WithDryRun())
 		_, outcome, err := dry.answer(continuation.WithUserTurn(inSession(t, "s"), turn))
 		require.NoError(t, err)

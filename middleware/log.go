@@ -10,6 +10,7 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/guard"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -143,8 +144,8 @@ func (l *eventLog) decided(ctx context.Context, e Decision) {
 // handsBack reports whether the reason is that the agent waits for the user, for other
 // agents or for background work. That is not a fault.
 func handsBack(r continuation.Reason) bool {
-	return r == continuation.ReasonAsksUser || r == continuation.ReasonListUntouched ||
-		r == continuation.ReasonOthersWork || r == continuation.ReasonBackground
+	return r == reasons.AsksUser || r == reasons.ListUntouched ||
+		r == reasons.OthersWork || r == reasons.Background
 }
 
 func (l *eventLog) started(ctx context.Context, e ContinuationStarted) {

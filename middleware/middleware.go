@@ -11,6 +11,7 @@ import (
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/guard"
 	"github.com/carryon-go/carryon/internal/prompt"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/pause"
@@ -114,23 +115,23 @@ func (mw *Middleware) session(ctx context.Context) string {
 	return scope.Name(session)
 }
 
-// scopeOf returns why the request is out of scope, ReasonNone if it is not.
+// scopeOf returns why the request is out of scope, the zero Reason if it is not.
 func (mw *Middleware) scopeOf(ctx context.Context, r *adapter.Request) continuation.Reason {
 	switch {
 	case scope.Suppressed(ctx):
-		return continuation.ReasonSuppressed
+		return reasons.Suppressed
 	case scope.InLayer(ctx), isNested(r), mw.plugins.isCalling():
-		return continuation.ReasonNested
+		return reasons.Nested
 	case r.Legacy:
-		return continuation.ReasonLegacyFunctions
+		return reasons.LegacyFunctions
 	case r.Tools == 0 && !r.TextAgent && !r.Toolless && !mw.options.toolless:
-		return continuation.ReasonNoTools
+		return reasons.NoTools
 	case r.Choice != adapter.ToolChoiceAuto:
-		return continuation.ReasonToolChoice
+		return reasons.ToolChoice
 	case r.N > 1:
-		return continuation.ReasonManyChoices
+		return reasons.ManyChoices
 	case r.JSON:
-		return continuation.ReasonJSON
+		return reasons.JSON
 	}
 	return r.LeaveAlone
 }
@@ -157,10 +158,10 @@ func (mw *Middleware) leaveAlone(ctx context.Context, r *adapter.Request, reason
 	id := continuation.TurnID{Session: mw.session(ctx), Turn: 1}
 	v := decision.Judge(decision.Input{Settings: mw.options.settings.local(id.Session), Scope: reason})
 	outcome := mw.outcomeOf(id.Session, v.Reason)
-	if reason == continuation.ReasonNested {
+	if reason == reasons.Nested {
 		return outcome
 	}
-	if v.Reason == continuation.ReasonSuppressed {
+	if v.Reason == reasons.Suppressed {
 		r = nil // which adapters need not have read
 	}
 	mw.explainLeftAlone(ctx, r, v.Reason)

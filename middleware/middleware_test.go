@@ -18,6 +18,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/statetest"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
@@ -46,7 +47,8 @@ func TestPauseKeepsTheSessionFromBeingContinuedUntilResume(t *testing.T) {
 	require.NoError(t, s.mw.Pause(ctx, "Wait\nfor \x1b[31mme"))
 	state, err := statetest.State(ctx, s.mw)
 	require.NoError(t, err)
-	assert.Equal(t, continuation.Pause{Reason: "Wait for me", Since: clock.Now()}, state.Paused)
+	assert.Equal(t, "Wait for me", state.Paused.Reason)
+	assert.True(t, clock.Now().Equal(state.Paused.Since), state.Paused.Since)
 	state, err = statetest.State(other, s.mw)
 	require.NoError(t, err)
 	assert.False(t, state.Paused.IsSet(), "nothing of one session shows in another")
@@ -54,7 +56,7 @@ func TestPauseKeepsTheSessionFromBeingContinuedUntilResume(t *testing.T) {
 	answer, outcome, err := s.answer(ctx)
 	require.NoError(t, err)
 	assert.Equal(t, "One:", answer.Text)
-	assert.Equal(t, continuation.ReasonPaused, outcome.Reason)
+	assert.Equal(t, reasons.Paused, outcome.Reason)
 
 	require.NoError(t, s.mw.Resume(ctx))
 	answer, outcome, err = s.answer(ctx)
@@ -70,7 +72,7 @@ func TestPauseBeforeTheFirstCallHolds(t *testing.T) {
 	require.NoError(t, s.mw.Pause(ctx, "not yet"))
 	_, outcome, err := s.answer(ctx)
 	require.NoError(t, err)
-	assert.Equal(t, continuation.ReasonPaused, outcome.Reason)
+	assert.Equal(t, reasons.Paused, outcome.Reason)
 }
 
 // faultyStore fails from the given update on, in the way given.
@@ -119,7 +121,7 @@ func TestStoreThatFailsCostsTheContinuationAndNotTheAnswer(t *testing.T) {
 
 				require.NoError(t, err)
 				assert.Equal(t, says("One:"), answer)
-				assert.Equal(t, continuation.ReasonStore, outcome.Reason)
+				assert.Equal(t, reasons.Store, outcome.Reason)
 				assert.Len(t, s.model.requests, 1, "nothing is sent")
 				require.NotEmpty(t, s.events.Failures())
 				failure := s.events.Failures()[0]
@@ -142,11 +144,11 @@ func TestStoreThatFailedOnceCostsTheContinuationsOfTheCall(t *testing.T) {
 	_, outcome, err := s.answer(inSession(t, "s"))
 
 	require.NoError(t, err)
-	assert.Equal(t, continuation.ReasonStore, outcome.Reason)
+	assert.Equal(t, reasons.Store, outcome.Reason)
 	assert.Len(t, s.model.requests, 1)
 	_, outcome, err = s.answer(inSession(t, "s"))
 	require.NoError(t, err)
-	assert.Equal(t, continuation.ReasonStoreSkipped, outcome.Reason, "the next call does not ask the store")
+	assert.Equal(t, reasons.StoreSkipped, outcome.Reason, "the next call does not ask the store")
 }
 
 func TestStoreThatFailsDuringAContinuationCostsNothingThatWasSaid(t *testing.T) {
@@ -194,7 +196,7 @@ func TestStoreSharedByTwoMiddlewares(t *testing.T) {
 	require.Equal(t, 1, outcome.Attempts)
 	_, outcome, err = second.answer(ctx)
 	require.NoError(t, err)
-	assert.Equal(t, continuation.ReasonMaxAttempts, outcome.Reason, "the budget is the session's")
+	assert.Equal(t, reasons.MaxAttempts, outcome.Reason, "the budget is the session's")
 
 	require.NoError(t, first.mw.Pause(ctx, "enough"))
 	state, err := statetest.State(ctx, second.mw)
@@ -216,9 +218,9 @@ func TestTodoSourceThatFailsHasNoTodos(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			events := carryontest.NewRecorder()
-			limit, want := time.Minute, continuation.ReasonSourceFailed
+			limit, want := time.Minute, reasons.SourceFailed
 			if name == "slow" {
-				limit, want = time.Millisecond, continuation.ReasonSourceLate
+				limit, want = time.Millisecond, reasons.SourceLate
 			}
 			mw := middleware.New(source, middleware.WithObserver(events.Observer()),
 				middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, TodoTimeout: limit}))
@@ -272,7 +274,7 @@ func TestOutcomesComeInTheOrderOfTheCalls(t *testing.T) {
 	finish(first, "c1")
 	assert.Equal(t, []string{"first", "second", "third"}, sessions())
 	assert.Equal(t, "third", outcomes.Last().Session)
-	assert.Equal(t, continuation.ReasonSuppressed, outcomes.Last().Reason)
+	assert.Equal(t, reasons.Suppressed, outcomes.Last().Reason)
 }
 
 func TestOneSessionManyCallsAtOnce(t *testing.T) {
@@ -298,7 +300,7 @@ func TestOneSessionManyCallsAtOnce(t *testing.T) {
 	for _, outcome := range outcomes.All() {
 		continued += outcome.Attempts
 		assert.Contains(t, []continuation.Reason{
-			continuation.ReasonToolCalls, continuation.ReasonActive, continuation.ReasonWithoutProgress,
+			reasons.ToolCalls, reasons.Active, reasons.WithoutProgress,
 		}, outcome.Reason)
 	}
 	state, err := statetest.State(ctx, s.mw)
@@ -353,7 +355,7 @@ func TestContinuationOfAnotherProcessIsLeftAlone(t *testing.T) {
 		call, outcome := newSetup(nil).mw.Begin(t.Context(), c.request)
 		assert.Equal(t, c.nested, call == nil, name)
 		if c.nested {
-			assert.Equal(t, continuation.ReasonNested, outcome.Reason, name)
+			assert.Equal(t, reasons.Nested, outcome.Reason, name)
 		}
 	}
 }
@@ -374,7 +376,7 @@ func TestSourceOrGateThatAsksTheModelDoesNotRecurse(t *testing.T) {
 	ctx, outcomes := middleware.Capture(t.Context())
 	_, err := agent.Complete(ctx, fixTheBuild)
 	require.NoError(t, err)
-	assert.Equal(t, continuation.ReasonMaxAttempts, outcomes.Last().Reason)
+	assert.Equal(t, reasons.MaxAttempts, outcomes.Last().Reason)
 	assert.Len(t, model.requests, 5, "two turns: the list is read twice and the gate asked once")
 }
 
@@ -396,7 +398,7 @@ func arms(t *testing.T, share float64) []bool {
 	held := make([]bool, 2000)
 	for i := range held {
 		ctx, outcomes := middleware.Capture(inSession(t, fmt.Sprintf("conversation-%d", i)))
-		mw.Pass(ctx, continuation.ReasonPath)
+		mw.Pass(ctx, reasons.Path)
 		held[i] = outcomes.Last().Holdout
 	}
 	return held
@@ -435,7 +437,7 @@ func TestHeldOutSessionIsDecidedAndNotContinued(t *testing.T) {
 	for range 2 {
 		_, outcome, err := s.answer(inSession(t, "conversation-42"))
 		require.NoError(t, err)
-		assert.Equal(t, continuation.ReasonHoldout, outcome.Reason)
+		assert.Equal(t, reasons.Holdout, outcome.Reason)
 		assert.True(t, outcome.Holdout)
 		assert.Equal(t, 1, outcome.Turns)
 		assert.Equal(t, 2, outcome.List.Active)
@@ -465,7 +467,7 @@ func TestHeldOutSessionDoesNotWaitForTheInterval(t *testing.T) {
 		middleware.WithLimits(continuation.Limits{MinInterval: time.Hour}))
 	_, outcome, err = held.answer(inSession(t, "s"))
 	require.NoError(t, err)
-	assert.Equal(t, continuation.ReasonHoldout, outcome.Reason)
+	assert.Equal(t, reasons.Holdout, outcome.Reason)
 }
 
 func TestHeldOutSessionKeepsOtherReasons(t *testing.T) {
@@ -473,7 +475,7 @@ func TestHeldOutSessionKeepsOtherReasons(t *testing.T) {
 	s := newSetup([]sdkAnswer{calls(edit("1"))}, middleware.WithHoldout(1))
 	_, outcome, err := s.answer(inSession(t, "s"))
 	require.NoError(t, err)
-	assert.Equal(t, continuation.ReasonToolCalls, outcome.Reason)
+	assert.Equal(t, reasons.ToolCalls, outcome.Reason)
 	assert.Contains(t, outcome.String(), "(holdout)")
 }
 
@@ -567,11 +569,11 @@ func TestRulesAreChangedBetweenCalls(t *testing.T) {
 	change(func(r *middleware.Rules) { r.DryRun = true })
 	assert.True(t, ask("2").DryRun)
 	change(func(r *middleware.Rules) { r.DryRun, r.Holdout = false, 1 })
-	assert.Equal(t, continuation.ReasonHoldout, ask("3").Reason)
+	assert.Equal(t, reasons.Holdout, ask("3").Reason)
 	change(func(r *middleware.Rules) { r.Holdout, r.Limits.MaxAttempts = 0, 1 })
 	last := ask("4")
 	assert.Equal(t, 1, last.Attempts)
-	assert.Equal(t, continuation.ReasonMaxAttempts, last.Reason)
+	assert.Equal(t, reasons.MaxAttempts, last.Reason)
 }
 
 // A call that has begun is decided by one set of rules to its end.
@@ -607,7 +609,7 @@ func TestAnotherShareMovesTheFewestSessions(t *testing.T) {
 		all := make([]bool, 2000)
 		for i := range all {
 			ctx, outcomes := middleware.Capture(inSession(t, fmt.Sprintf("conversation-%d", i)))
-			mw.Pass(ctx, continuation.ReasonPath)
+			mw.Pass(ctx, reasons.Path)
 			all[i] = outcomes.Last().Holdout
 		}
 		return all

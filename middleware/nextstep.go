@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/scope"
 )
 
@@ -39,10 +40,10 @@ func (d *decider) nextStep(patience time.Duration) (step, error) {
 	case d.check.isRunning():
 		return d.askCheck(patience) // which ends in time by itself
 	case d.env.mw.drain.hasBegun():
-		return d.refuse(continuation.ReasonShutdown), nil
+		return d.refuse(reasons.Shutdown), nil
 	case !d.env.timeouts.hasTimeFor(wait):
-		return d.refuse(continuation.ReasonDeadline), nil
-	case d.last.Reason == continuation.ReasonCheckDue:
+		return d.refuse(reasons.Deadline), nil
+	case d.last.Reason == reasons.CheckDue:
 		return d.askCheck(patience)
 	case wait > 0:
 		if !d.env.cancel.wait(d.env.mw.drain.begun, d.env.mw.options.clock, wait) {
@@ -97,7 +98,7 @@ func (d *decider) gateAllows() bool {
 		d.env.fault(d.turn.TurnID, OpGate, err)
 	}
 	d.cause = err
-	d.refuse(continuation.ReasonGate)
+	d.refuse(reasons.Gate)
 	return false
 }
 
@@ -105,7 +106,7 @@ func (d *decider) gateAllows() bool {
 // condition still holds. It reports whether the call goes on.
 func (d *decider) commit() bool {
 	if !d.readBackground() {
-		d.refuse(continuation.ReasonStore)
+		d.refuse(reasons.Store)
 		return false
 	}
 	v := d.judge(toClaim)

@@ -71,13 +71,13 @@ type Decision struct {
 	Todo     todo.Todo           // the todo to go on with, or the zero Todo
 	Asks     bool                // whether a continuation would ask if anything is open; see [WithClosingQuestion]
 	Attempt  int                 // the attempt that the continuation has or would have; see [continuation.TurnID]
-	Wait     time.Duration       // with [continuation.ReasonTooSoon], how long carryon waits
+	Wait     time.Duration       // with the reason "too_soon", how long carryon waits
 	// Conditions are the conditions that were checked, in their order, as in "enabled
 	// in_scope !no_tool_calls". An exclamation mark precedes the one that is not met.
 	Conditions string
 	List       continuation.List // counts of the todo list, or why there is none
 	Limit      int               // the limit that was reached, if Reason.Exhausted() is true
-	Awaited    int               // with [continuation.ReasonBackground], the number of unfinished tasks, 0 if it is not known
+	Awaited    int               // with the reason "background", the number of unfinished tasks, 0 if it is not known
 	DryRun     bool              // whether carryon only reports the decision; see [WithDryRun]
 	Holdout    bool              // whether the session belongs to the control group of [WithHoldout]
 	Err        error             // the gate's veto, or the error of the store or of the background tasks

@@ -279,8 +279,8 @@ func WithDryRun() Option {
 }
 
 // WithHoldout sets a control group. For its sessions, carryon takes and reports every
-// decision but sends no continuation: the reason is [continuation.ReasonHoldout]
-// instead of [continuation.ReasonSatisfied]. share is the share of all sessions in the
+// decision but sends no continuation: the reason is "holdout"
+// instead of "satisfied". share is the share of all sessions in the
 // group, from 0 to 1.
 //
 // A hash of the session's name decides whether a session is in the group. So all

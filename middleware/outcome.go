@@ -17,6 +17,7 @@ import (
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/jsonerror"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -70,7 +71,7 @@ func (o Outcome) String() string {
 	case o.DryRun:
 		b.WriteString(" (dry run)")
 	}
-	if o.Holdout && o.Reason != continuation.ReasonHoldout {
+	if o.Holdout && o.Reason != reasons.Holdout {
 		b.WriteString(" (holdout)")
 	}
 	return b.String()
@@ -83,34 +84,34 @@ func (o Outcome) String() string {
 // Experimental: the wording may change.
 func (o Outcome) Explanation() string {
 	switch reason := o.Reason.String(); o.Reason { //nolint:exhaustive // the other reasons need no detail
-	case continuation.ReasonToolCalls:
+	case reasons.ToolCalls:
 		if o.Continued() {
 			return "The continuation called a tool, so it is the program's turn"
 		}
 		return "The model called a tool, so it is the program's turn"
-	case continuation.ReasonNotEnded:
+	case reasons.NotEnded:
 		return reason + ": " + problemOfFinish(o.Finish)
-	case continuation.ReasonMaxAttempts, continuation.ReasonWithoutProgress, continuation.ReasonTokenBudget, continuation.ReasonCheckExhausted:
+	case reasons.MaxAttempts, reasons.WithoutProgress, reasons.TokenBudget, reasons.CheckExhausted:
 		return reason + ": " + cmp.Or(o.Rule, "the limit is "+strconv.Itoa(o.Limit))
-	case continuation.ReasonNoList, continuation.ReasonListUnreadable, continuation.ReasonNoSession:
+	case reasons.NoList, reasons.ListUnreadable, reasons.NoSession:
 		if o.List.Err == nil { // the outcome is not from a call
 			return reason
 		}
 		return reason + ": " + problemOf(o.List.Err)
-	case continuation.ReasonUnknownStatus, continuation.ReasonNoActiveTodos:
+	case reasons.UnknownStatus, reasons.NoActiveTodos:
 		return reason + ": " + o.List.String() + " (from " + o.List.Origin.String() + ")"
-	case continuation.ReasonAsksUser:
+	case reasons.AsksUser:
 		return reason + ": carryon goes on after the answer; with ApprovalYOLO or Handback.Questions it would not wait"
-	case continuation.ReasonListUntouched:
+	case reasons.ListUntouched:
 		return reason + ": carryon goes on when the model writes the list, or with Handback.Untouched"
-	case continuation.ReasonOthersWork:
+	case reasons.OthersWork:
 		return reason + ": " + strconv.Itoa(o.List.Others) + " of " + o.List.String()
-	case continuation.ReasonBackground:
+	case reasons.Background:
 		if o.Awaited == 0 {
 			return reason + ": the model says that it waits for work of its own"
 		}
 		return reason + ": " + strconv.Itoa(o.Awaited) + " awaited"
-	case continuation.ReasonEmptyList:
+	case reasons.EmptyList:
 		return reason + " (from " + o.List.Origin.String() + ")"
 	default:
 		return reason
@@ -146,11 +147,11 @@ func problemOf(err error) string {
 func (o *Outcome) decided(v *decision.Verdict, finish string, cause error) {
 	o.Reason, o.Limit, o.Rule, o.Finish, o.Awaited = v.Reason, v.Limit, v.LimitRule, "", v.Awaited
 	switch v.Reason { //nolint:exhaustive // the others have nothing of their own
-	case continuation.ReasonNotEnded:
+	case reasons.NotEnded:
 		o.Finish = finish
-	case continuation.ReasonSourceFailed, continuation.ReasonSourceLate:
+	case reasons.SourceFailed, reasons.SourceLate:
 		o.Err = v.List.Err
-	case continuation.ReasonGate, continuation.ReasonStore, continuation.ReasonStoreSkipped, continuation.ReasonCheckUnknown:
+	case reasons.Gate, reasons.Store, reasons.StoreSkipped, reasons.CheckUnknown:
 		o.Err = cause
 	}
 	if v.List != (continuation.List{}) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
@@ -26,7 +27,7 @@ func TestOutcomeComesBackFromJSON(t *testing.T) {
 	for name, outcome := range map[string]middleware.Outcome{
 		"zero": {},
 		"paused": {
-			Session: "conversation-42", Turns: 2, Attempts: 1, Reason: continuation.ReasonPaused, Ended: true,
+			Session: "conversation-42", Turns: 2, Attempts: 1, Reason: reasons.Paused, Ended: true,
 			List: continuation.List{
 				Origin: todo.Origin{Place: todo.FromCall, Tool: "todo_write"}, Todos: 4, Active: 1, Completed: 1, Cancelled: 1, UnknownStatus: "parked",
 			},
@@ -34,7 +35,7 @@ func TestOutcomeComesBackFromJSON(t *testing.T) {
 			Usage:  []adapter.Usage{{Prompt: 10, Completion: 5, Total: 15}, {Prompt: 20, Completion: 6, Total: 26, Cached: 10, Reasoning: 3}},
 		},
 		"failed": {
-			Turns: 1, Reason: continuation.ReasonNotEnded, Finish: "length", Limit: 3, DryRun: true,
+			Turns: 1, Reason: reasons.NotEnded, Finish: "length", Limit: 3, DryRun: true,
 			List: continuation.List{Err: errors.New("todo: no list")}, Err: errors.New("connection reset"),
 		},
 	} {
@@ -70,7 +71,7 @@ func TestUsageThatCannotBeIsBounded(t *testing.T) {
 // An outcome is plain data: a program can log it or keep it as JSON.
 func ExampleOutcome_MarshalJSON() {
 	outcome := middleware.Outcome{
-		Session: "conversation-42", Turns: 2, Attempts: 1, Reason: continuation.ReasonFailed,
+		Session: "conversation-42", Turns: 2, Attempts: 1, Reason: reasons.Failed,
 		Err: errors.New("connection reset"), Ended: true,
 	}
 	data, err := json.Marshal(outcome)
@@ -86,7 +87,7 @@ func ExampleOutcome_MarshalJSON() {
 // An outcome with nothing but a reason, as a program may make one in its tests, has a text too.
 func TestEveryReasonIsExplained(t *testing.T) {
 	t.Parallel()
-	for r := continuation.ReasonNone; !strings.HasPrefix(r.String(), "continuation.Reason("); r++ {
+	for r := reasons.None; !strings.HasPrefix(r.String(), "continuation.Reason("); r++ {
 		for _, turns := range []int{1, 2} {
 			o := middleware.Outcome{Reason: r, Turns: turns}
 			assert.NotPanics(t, func() { assert.Contains(t, o.String(), o.Explanation(), r) }, r)

@@ -10,6 +10,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/guard"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/pause"
 )
 
@@ -92,7 +93,7 @@ func (p *pauses) pause(reason string) {
 		result = pause.NewResult(reason, now, pause.ShortNotice)
 	}
 	p.result = &result
-	p.decider.env.record(func(o *Outcome) { o.Reason, o.Paused = continuation.ReasonPaused, &result })
+	p.decider.env.record(func(o *Outcome) { o.Reason, o.Paused = reasons.Paused, &result })
 	p.decider.env.mw.options.reporter.paused(p.decider.env.cancel.caller, Paused{TurnID: p.decider.turn.TurnID, Result: result})
 	if p.decider.turn.Session == "" || p.decider.env.session.rules.DryRun {
 		return

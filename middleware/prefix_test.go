@@ -11,6 +11,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -115,17 +116,17 @@ func TestTurnWithUnknownContentIsNotContinued(t *testing.T) {
 	t.Parallel()
 	sent, shown, outcome := playOdd(t, describe(fixTheBuild), one(sdkChunk{ID: "unknown"}), one())
 	assert.Empty(t, sent)
-	assert.Equal(t, continuation.ReasonUnknownContent, outcome.Reason)
+	assert.Equal(t, reasons.UnknownContent, outcome.Reason)
 	assert.Equal(t, one(sdkChunk{ID: "unknown"}), shown.chunks)
 }
 
 func TestRequestThatItsAdapterLeavesAlone(t *testing.T) {
 	t.Parallel()
 	r := describe(fixTheBuild)
-	r.LeaveAlone = continuation.ReasonPrefill
+	r.LeaveAlone = reasons.Prefill
 	call, outcome := newSetup(nil).mw.Begin(t.Context(), r)
 	assert.Nil(t, call)
-	assert.Equal(t, continuation.ReasonPrefill, outcome.Reason)
+	assert.Equal(t, reasons.Prefill, outcome.Reason)
 }
 
 // If a provider ends each turn with a Done, a turn without one has broken off.
@@ -138,7 +139,7 @@ func TestTurnThatEndsWithoutDone(t *testing.T) {
 		assert.Equal(t, says, len(sent) == 0)
 		if says {
 			assert.Equal(t, one(), shown.chunks)
-			assert.Equal(t, continuation.ReasonBrokeOff, outcome.Reason)
+			assert.Equal(t, reasons.BrokeOff, outcome.Reason)
 		}
 		sent, _, _ = playOdd(t, r, append(one(), sdkChunk{ID: "done"}), append(one(), sdkChunk{ID: "done"}))
 		assert.Len(t, sent, 1)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/statetest"
 	"github.com/carryon-go/carryon/middleware"
 )
@@ -17,19 +18,19 @@ import (
 func TestNothingMoreIsSentInAUserTurnThatTheProviderHasRefused(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]continuation.Reason{
-		400: continuation.ReasonProviderRefused, 413: continuation.ReasonProviderRefused,
-		429: continuation.ReasonMaxAttempts, 503: continuation.ReasonMaxAttempts,
+		400: reasons.ProviderRefused, 413: reasons.ProviderRefused,
+		429: reasons.MaxAttempts, 503: reasons.MaxAttempts,
 	} {
 		refused := sdkAnswer{err: &adapter.StatusError{Status: status, Err: errors.New("context_length_exceeded")}}
 		turns := []sdkAnswer{says("One:"), refused}
-		if want == continuation.ReasonMaxAttempts {
+		if want == reasons.MaxAttempts {
 			turns = append(turns, refused, refused) // it was tried three times
 		}
 		s := newSetup(append(turns, says("One:"), says("Two:"), says("Three:"), says("Four:")),
 			middleware.WithLimits(continuation.Limits{MaxAttempts: 3, MinInterval: continuation.Off}))
 		_, outcome, err := s.answer(inSession(t, "s"))
 		require.NoError(t, err)
-		assert.Equal(t, continuation.ReasonFailed, outcome.Reason)
+		assert.Equal(t, reasons.Failed, outcome.Reason)
 		_, outcome, err = s.answer(inSession(t, "s"))
 		require.NoError(t, err)
 		assert.Equal(t, want, outcome.Reason, status)

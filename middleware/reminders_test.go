@@ -15,6 +15,7 @@ import (
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/delivery"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
@@ -302,9 +303,9 @@ func TestTasksThatCannotBeAsked(t *testing.T) {
 		attached int
 		reason   continuation.Reason
 	}{
-		"pending": {downTasks{pending: down}, 2, continuation.ReasonStore},
-		"deliver": {downTasks{deliver: down}, 0, continuation.ReasonStore},
-		"settle":  {downTasks{settle: down}, 2, continuation.ReasonToolCalls},
+		"pending": {downTasks{pending: down}, 2, reasons.Store},
+		"deliver": {downTasks{deliver: down}, 0, reasons.Store},
+		"settle":  {downTasks{settle: down}, 2, reasons.ToolCalls},
 	} {
 		s := newReminded(t, buildTodos, asynctask.WithSummaryInSystem())
 		tt.tasks.Tasks = s.tasks.Deliveries()

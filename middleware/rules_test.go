@@ -18,6 +18,7 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/statetest"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/records"
@@ -184,7 +185,7 @@ func TestStreamThatIsClosedInAContinuationSaysSo(t *testing.T) {
 	require.NoError(t, stream.Close())
 
 	outcome := stream.Outcome()
-	assert.Equal(t, continuation.ReasonBrokeOff, outcome.Reason)
+	assert.Equal(t, reasons.BrokeOff, outcome.Reason)
 	require.ErrorIs(t, outcome.Err, middleware.ErrClosed)
 	assert.True(t, outcome.Ended)
 	_, err := stream.Recv()
@@ -243,7 +244,7 @@ func TestUsageThatSeemedTheEndIsShownBeforeAnError(t *testing.T) {
 
 	assert.Equal(t, own, got.chunks)
 	assert.Same(t, lost, got.err)
-	assert.Equal(t, continuation.ReasonBrokeOff, outcome.Reason)
+	assert.Equal(t, reasons.BrokeOff, outcome.Reason)
 }
 
 func TestTextThatComesWithUsageIsNotHeldBack(t *testing.T) {
@@ -306,7 +307,7 @@ func TestPrintedPauseIsForgottenInTheNextTurn(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []sdkCall{edit("c1")}, answer.Calls)
 	assert.Nil(t, outcome.Paused)
-	assert.Equal(t, continuation.ReasonToolCalls, outcome.Reason)
+	assert.Equal(t, reasons.ToolCalls, outcome.Reason)
 	assert.Len(t, s.events.Rejected(), 1)
 }
 
@@ -331,7 +332,7 @@ func TestSessionRemembersThatTheModelRepeatedItsAnswer(t *testing.T) {
 	ctx := inSession(t, "conversation-42")
 	_, outcome, err := s.answer(ctx)
 	require.NoError(t, err)
-	assert.Equal(t, continuation.ReasonMaxAttempts, outcome.Reason)
+	assert.Equal(t, reasons.MaxAttempts, outcome.Reason)
 
 	state, err := statetest.State(ctx, s.mw)
 	require.NoError(t, err)
@@ -420,7 +421,7 @@ func TestPauseBeyondTheCallsToldApartIsNotShown(t *testing.T) {
 
 	require.NoError(t, err)
 	assert.Equal(t, many, answer.Calls)
-	assert.Equal(t, continuation.ReasonToolCalls, outcome.Reason)
+	assert.Equal(t, reasons.ToolCalls, outcome.Reason)
 }
 
 // errOverloaded is the error in a chunk that is not part of an answer.
@@ -450,27 +451,27 @@ func TestErrorThatComesAsAChunk(t *testing.T) {
 		err    error // what stands in the outcome
 	}{
 		"in the caller's own turn": {
-			[][]sdkChunk{{said, failure, more}}, []sdkChunk{said, failure, more}, continuation.ReasonBrokeOff, errOverloaded,
+			[][]sdkChunk{{said, failure, more}}, []sdkChunk{said, failure, more}, reasons.BrokeOff, errOverloaded,
 		},
 		"after its finish": {
 			[][]sdkChunk{{said, stop(), failure, more}},
 			[]sdkChunk{said, stop(), failure, more},
-			continuation.ReasonBrokeOff, errOverloaded,
+			reasons.BrokeOff, errOverloaded,
 		},
 		"after a finish that is not continued": {
 			[][]sdkChunk{{said, fragment(edit("c1")), stop(), failure}},
 			[]sdkChunk{said, fragment(edit("c1")), stop(), failure},
-			continuation.ReasonToolCalls, errOverloaded,
+			reasons.ToolCalls, errOverloaded,
 		},
 		"in a continuation": {
 			[][]sdkChunk{{said, stop()}, {more, failure, more}},
 			[]sdkChunk{said, joinedText, stop()},
-			continuation.ReasonFailed, errOverloaded,
+			reasons.Failed, errOverloaded,
 		},
 		"after the finish of one": {
 			[][]sdkChunk{{said, stop()}, {more, stop(), failure, more}},
 			[]sdkChunk{said, joinedText, stop()},
-			continuation.ReasonBrokeOff, nil, // it had ended well
+			reasons.BrokeOff, nil, // it had ended well
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -650,7 +651,7 @@ func TestCallAfterTheFinishOfAContinuationEndsTheLoop(t *testing.T) {
 	got := drain(t, stream)
 	require.NoError(t, got.err)
 	assert.Equal(t, []sdkCall{late}, got.answer.Calls)
-	assert.Equal(t, continuation.ReasonToolCalls, stream.Outcome().Reason)
+	assert.Equal(t, reasons.ToolCalls, stream.Outcome().Reason)
 }
 
 func TestPauseOfAnOlderUserTurnDoesNotPauseTheNewerOne(t *testing.T) {
@@ -729,7 +730,7 @@ func TestStoreThatDoesNothingHasFailed(t *testing.T) {
 	answer, outcome, err := s.answer(ctx)
 	require.NoError(t, err)
 	assert.Equal(t, "One:", answer.Text)
-	assert.Equal(t, continuation.ReasonStore, outcome.Reason)
+	assert.Equal(t, reasons.Store, outcome.Reason)
 	_, err = s.mw.State(ctx)
 	assert.Error(t, err)
 }

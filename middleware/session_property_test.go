@@ -16,6 +16,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -320,7 +321,7 @@ func (w *world) lapses(s *rules) {
 	w.now, w.script = w.now.Add(continuation.DefaultLimits().ClaimLife), nil
 	r := w.begin(s.session, false, false)
 	w.finish(r)
-	if r.outcome.Reason == continuation.ReasonActive {
+	if r.outcome.Reason == reasons.Active {
 		w.fail("session %q is left active by a call that is no more", s.session)
 	}
 }
@@ -341,7 +342,7 @@ func (w *world) startsAnew(s *rules) {
 	}
 	r := w.begin(s.session, false, true)
 	w.finish(r)
-	if s.sends != want || r.outcome.Reason != continuation.ReasonMaxAttempts {
+	if s.sends != want || r.outcome.Reason != reasons.MaxAttempts {
 		w.fail("the last user turn of %q has %d continuations: %v", s.session, s.sends, r.outcome)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/records"
 )
@@ -33,9 +34,9 @@ func TestSessionThatChangesDuringTheTurn(t *testing.T) {
 		before, meanwhile func(ctx context.Context, t *testing.T, s *setup)
 		reason            continuation.Reason
 	}{
-		"paused":  {nil, pause, continuation.ReasonPaused},
-		"off":     {nil, turnOff, continuation.ReasonDisabled},
-		"resumed": {pause, resume, continuation.ReasonSatisfied},
+		"paused":  {nil, pause, reasons.Paused},
+		"off":     {nil, turnOff, reasons.Disabled},
+		"resumed": {pause, resume, reasons.Satisfied},
 	} {
 		for kind, play := range map[string]func(*testing.T, *middleware.Call) (text string){
 			"stream": playStream, "unary": playUnary,
@@ -53,7 +54,7 @@ func TestSessionThatChangesDuringTheTurn(t *testing.T) {
 
 				decisions := s.events.Decisions()
 				assert.Equal(t, c.reason, decisions[0].Reason)
-				if c.reason == continuation.ReasonSatisfied {
+				if c.reason == reasons.Satisfied {
 					assert.Equal(t, "One:\n\nTwo:", text)
 					assert.Len(t, decisions, 2)
 				} else {
@@ -98,7 +99,7 @@ func TestDrainDoesNotWaitForACallThatHasEnded(t *testing.T) {
 			s := newSetup([]sdkAnswer{says("One:"), says("Two:").stoppedBy("length")})
 			_, outcome, err := s.answer(ctx)
 			require.NoError(t, err)
-			assert.Equal(t, continuation.ReasonNotEnded, outcome.Reason, "that decision makes no update")
+			assert.Equal(t, reasons.NotEnded, outcome.Reason, "that decision makes no update")
 			assert.Equal(t, 1, outcome.Attempts)
 			require.NoError(t, s.mw.Drain(t.Context()))
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -66,7 +66,7 @@ func TestStreamWithoutFinishReasonsJoinsTexts(t *testing.T) {
 	require.NoError(t, got.err)
 	assert.Equal(t, "One:\n\nTwo:", got.answer.Text)
 	assert.Empty(t, got.answer.Stop)
-	assert.Equal(t, continuation.ReasonMaxAttempts, outcome.Reason)
+	assert.Equal(t, reasons.MaxAttempts, outcome.Reason)
 	for i, source := range sources {
 		assert.Equal(t, 1, source.closed, "source %d is closed", i)
 	}
@@ -80,7 +80,7 @@ func TestStreamWithoutFinishReasonsEndsInACall(t *testing.T) {
 	require.NoError(t, got.err)
 	assert.Equal(t, "One:\n\nTwo:", got.answer.Text)
 	assert.Equal(t, []sdkCall{edit("c1")}, got.answer.Calls)
-	assert.Equal(t, continuation.ReasonToolCalls, outcome.Reason)
+	assert.Equal(t, reasons.ToolCalls, outcome.Reason)
 	assert.NoError(t, outcome.Err)
 }
 
@@ -92,7 +92,7 @@ func TestStreamWithoutFinishReasonsPauses(t *testing.T) {
 	require.NoError(t, got.err)
 	assert.Equal(t, "One:\n\nTask paused: "+blocked, got.answer.Text)
 	assert.Empty(t, got.answer.Calls)
-	assert.Equal(t, continuation.ReasonPaused, outcome.Reason)
+	assert.Equal(t, reasons.Paused, outcome.Reason)
 }
 
 func TestStreamWithoutFinishReasonsShowsTheJoinedUsageOnceAndLast(t *testing.T) {
@@ -130,7 +130,7 @@ func TestStreamWithoutFinishReasonsLeavesATurnThatCallsAlone(t *testing.T) {
 
 	require.NoError(t, got.err)
 	assert.Equal(t, own, got.chunks)
-	assert.Equal(t, continuation.ReasonToolCalls, outcome.Reason)
+	assert.Equal(t, reasons.ToolCalls, outcome.Reason)
 }
 
 func TestStreamReturnsTheCallersOwnErrorAsItCame(t *testing.T) {
@@ -151,7 +151,7 @@ func TestStreamReturnsTheCallersOwnErrorAsItCame(t *testing.T) {
 	require.NoError(t, stream.Close())
 	require.NoError(t, stream.Close(), "closing again does nothing")
 	assert.Equal(t, 1, source.closed)
-	assert.Equal(t, continuation.ReasonBrokeOff, call.Outcome().Reason)
+	assert.Equal(t, reasons.BrokeOff, call.Outcome().Reason)
 }
 
 func TestStreamWithoutFinishReasonsIsAsItCameIfThereIsNothingToDo(t *testing.T) {
@@ -163,7 +163,7 @@ func TestStreamWithoutFinishReasonsIsAsItCameIfThereIsNothingToDo(t *testing.T) 
 
 	require.NoError(t, got.err)
 	assert.Equal(t, own, got.chunks)
-	assert.Equal(t, continuation.ReasonEmptyList, outcome.Reason)
+	assert.Equal(t, reasons.EmptyList, outcome.Reason)
 }
 
 func TestStreamWithoutFinishReasonsIsAsItCameIfTheGateVetoes(t *testing.T) {
@@ -174,7 +174,7 @@ func TestStreamWithoutFinishReasonsIsAsItCameIfTheGateVetoes(t *testing.T) {
 
 	require.NoError(t, got.err)
 	assert.Equal(t, own, got.chunks)
-	assert.Equal(t, continuation.ReasonGate, outcome.Reason)
+	assert.Equal(t, reasons.Gate, outcome.Reason)
 }
 
 func TestStreamWithoutFinishReasonsPausesInTheCallersOwnTurn(t *testing.T) {
@@ -186,7 +186,7 @@ func TestStreamWithoutFinishReasonsPausesInTheCallersOwnTurn(t *testing.T) {
 	assert.Equal(t, "One:\n\nTask paused: "+blocked, got.answer.Text)
 	assert.Empty(t, got.answer.Calls)
 	assert.Equal(t, sdkUsage{In: 10, Out: 5}, got.answer.Usage)
-	assert.Equal(t, continuation.ReasonPaused, outcome.Reason)
+	assert.Equal(t, reasons.Paused, outcome.Reason)
 }
 
 // Text that could have become a pause is shown if it does not.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -22,7 +23,7 @@ func TestUnaryReturnsTheVerySameAnswerWithNothingToDo(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, own, answer)
 	assert.Same(t, &own.Calls[0], &answer.Calls[0])
-	assert.Equal(t, continuation.ReasonToolCalls, outcome.Reason)
+	assert.Equal(t, reasons.ToolCalls, outcome.Reason)
 	assert.Equal(t, 1, outcome.Turns)
 }
 
@@ -33,7 +34,7 @@ func TestUnaryReturnsTheCallersOwnErrorAsItCame(t *testing.T) {
 	_, outcome, err := s.answer(t.Context())
 
 	assert.Same(t, refused, err)
-	assert.Equal(t, continuation.ReasonBrokeOff, outcome.Reason)
+	assert.Equal(t, reasons.BrokeOff, outcome.Reason)
 	assert.Equal(t, refused, outcome.Err)
 	assert.True(t, outcome.Ended)
 	assert.Len(t, s.model.requests, 1)
@@ -68,7 +69,7 @@ func TestUnarySurvivesAFailingContinuation(t *testing.T) {
 	assert.Equal(t, "One:\n\nTwo:", answer.Text)
 	assert.Equal(t, "stop", answer.Stop)
 	assert.Equal(t, sdkUsage{In: 10, Out: 10}, answer.Usage)
-	assert.Equal(t, continuation.ReasonFailed, outcome.Reason)
+	assert.Equal(t, reasons.Failed, outcome.Reason)
 	require.Len(t, s.events.Failures(), 3, "it was tried three times")
 	assert.Equal(t, middleware.OpContinuation, s.events.Failures()[0].Op)
 	for _, failure := range []error{outcome.Err, s.events.Failures()[0].Err, s.events.Ended()[1].Err} {
@@ -108,7 +109,7 @@ func TestUnaryReturnsTheAnswerSoFarWhenTheCallerGivesUp(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Equal(t, "One:", answer.Text)
 	assert.Equal(t, "stop", answer.Stop)
-	assert.Equal(t, continuation.ReasonBrokeOff, call.Outcome().Reason)
+	assert.Equal(t, reasons.BrokeOff, call.Outcome().Reason)
 }
 
 func TestUnaryWithoutFinishReasons(t *testing.T) {
@@ -165,7 +166,7 @@ func TestUnaryAlwaysDeclaredPause(t *testing.T) {
 	assert.Equal(t, "I am stuck.\n\nTask paused: "+blocked, answer.Text)
 	assert.Empty(t, answer.Calls)
 	assert.Equal(t, "stop", answer.Stop)
-	assert.Equal(t, continuation.ReasonPaused, outcome.Reason)
+	assert.Equal(t, reasons.Paused, outcome.Reason)
 	require.NotNil(t, outcome.Paused)
 	assert.Equal(t, blocked, outcome.Paused.Reason)
 	assert.Len(t, s.model.requests[0].Tools, 2)
@@ -308,7 +309,7 @@ func TestFilterLeavesOutPauses(t *testing.T) {
 			assert.Equal(t, test.calls, shown)
 			assert.Len(t, answer.Calls, len(test.calls))
 			assert.Contains(t, answer.Text, "\n\nTask paused: "+blocked)
-			assert.Equal(t, continuation.ReasonPaused, call.Outcome().Reason)
+			assert.Equal(t, reasons.Paused, call.Outcome().Reason)
 		})
 	}
 }
@@ -359,7 +360,7 @@ func TestFilterStopsAtTheCallbacksError(t *testing.T) {
 			assert.Equal(t, test.turns, p.sent, "turns")
 			assert.Len(t, p.shown, test.at, "the callback is left alone after its error")
 			assert.Equal(t, test.text, answer.Text)
-			assert.Equal(t, continuation.ReasonBrokeOff, call.Outcome().Reason)
+			assert.Equal(t, reasons.BrokeOff, call.Outcome().Reason)
 		})
 	}
 }

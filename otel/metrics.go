@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/telemetry"
 	"github.com/carryon-go/carryon/middleware"
 )
@@ -110,7 +111,7 @@ func (i *instruments) begin() {
 		i.questions.Add(ctx, 0, metric.WithAttributes(result.String(string(r))))
 	}
 	i.failures.Add(ctx, 0, metric.WithAttributes(operation.String(string(middleware.OpContinuation))))
-	for _, r := range []continuation.Reason{continuation.ReasonStore, continuation.ReasonStoreSkipped} { // an alert waits for these
+	for _, r := range []continuation.Reason{reasons.Store, reasons.StoreSkipped} { // an alert waits for these
 		i.decisions.Add(ctx, 0, i.labels.reason[r]...)
 	}
 	for r, set := range i.labels.reason {

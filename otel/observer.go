@@ -7,7 +7,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/telemetry"
 	"github.com/carryon-go/carryon/middleware"
 )
@@ -196,7 +196,7 @@ func (r *reporter) callEnded(ctx context.Context, e middleware.CallEnded) {
 		if o.Holdout {
 			c.span.SetAttributes(holdout.Bool(true))
 		}
-		if o.Reason == continuation.ReasonBrokeOff {
+		if o.Reason == reasons.BrokeOff {
 			r.setError(ctx, c.span, o.Err) // the caller got no complete answer
 		}
 	}

@@ -21,6 +21,7 @@ import (
 
 	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -317,7 +318,7 @@ func TestPlainChainsAreLeftAloneBesideToollessCalls(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "Did one:", answer)
 	assert.Len(t, s.requests(), 1)
-	assert.Equal(t, continuation.ReasonNoTools, outcomes.Last().Reason)
+	assert.Equal(t, reasons.NoTools, outcomes.Last().Reason)
 }
 
 func TestCase30TheSessionIsThatOfCtx(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/statetest"
 	"github.com/carryon-go/carryon/middleware"
@@ -102,10 +103,10 @@ func TestTextThatLooksLikeACallIsText(t *testing.T) {
 	}
 }
 
-// reasons records the arguments of a reasoning function: the reasoning, and separately the chunks.
-type reasons struct{ reasoning, chunks []string }
+// thoughts records the arguments of a reasoning function: the reasoning, and separately the chunks.
+type thoughts struct{ reasoning, chunks []string }
 
-func (r *reasons) option() llms.CallOption {
+func (r *thoughts) option() llms.CallOption {
 	return llms.WithStreamingReasoningFunc(func(_ context.Context, reasoning, chunk []byte) error {
 		r.reasoning = append(r.reasoning, string(reasoning))
 		r.chunks = append(r.chunks, string(chunk))
@@ -123,7 +124,7 @@ func TestCase15EachFunctionIsFilteredForItself(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t, turns(fakellm.Text("Did one:").Reasoning("Let me see."), second))
-			r, why := new(recording), new(reasons)
+			r, why := new(recording), new(thoughts)
 			options := []llms.CallOption{why.option()}
 			if test.text {
 				options = append(options, r.option())
@@ -180,7 +181,7 @@ func TestAModelThatDoesNotStreamIsNotStreamedFor(t *testing.T) {
 	model, _ := speaks(says("Did one:", "stop"), &llms.ContentResponse{Choices: []*llms.ContentChoice{{
 		StopReason: "tool_calls", ToolCalls: []llms.ToolCall{{FunctionCall: &llms.FunctionCall{Name: "todo_pause", Arguments: reasonJSON(blocked)}}},
 	}}})
-	r, why := new(recording), new(reasons)
+	r, why := new(recording), new(thoughts)
 	answer, err := carrylangchain.Wrap(model, middleware.New(twoTodos, unhurried)).
 		GenerateContent(t.Context(), question(), withTools("search"), r.option(), why.option())
 	require.NoError(t, err)
@@ -203,7 +204,7 @@ func TestCase15ReasoningMayComeAlone(t *testing.T) {
 		}
 		return says("Did it:", "stop"), nil
 	})
-	why := new(reasons)
+	why := new(thoughts)
 	_, err := carrylangchain.Wrap(model, middleware.New(twoTodos, unhurried)).GenerateContent(t.Context(), question(), withTools("search"), why.option())
 	require.NoError(t, err)
 	assert.Equal(t, 2, asked)
@@ -357,7 +358,7 @@ func TestCase18AFailedContinuationCostsNothing(t *testing.T) {
 	require.Len(t, s.events.Failures(), 3, "it is sent twice more")
 	assert.Equal(t, middleware.OpContinuation, s.events.Failures()[0].Op)
 	outcome := outcomes.Last()
-	assert.Equal(t, continuation.ReasonFailed, outcome.Reason)
+	assert.Equal(t, reasons.Failed, outcome.Reason)
 	require.ErrorContains(t, outcome.Err, "429")
 }
 

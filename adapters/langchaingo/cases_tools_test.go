@@ -16,6 +16,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -120,7 +121,7 @@ func TestCase03TurnsWithACallAreNotContinued(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, 1, asked)
 		assert.Equal(t, []string{"So", ".", "", ""}, r.chunks)
-		assert.Equal(t, continuation.ReasonToolCalls, outcomes.Last().Reason)
+		assert.Equal(t, reasons.ToolCalls, outcomes.Last().Reason)
 	})
 }
 
@@ -342,16 +343,16 @@ func TestCase11CallsOutOfScopeAreNotContinued(t *testing.T) {
 		options []llms.CallOption
 		reason  continuation.Reason
 	}{
-		"JSON mode":        {[]llms.CallOption{llms.WithJSONMode()}, continuation.ReasonJSON},
-		"JSON as a type":   {[]llms.CallOption{llms.WithResponseMIMEType("application/json")}, continuation.ReasonJSON},
-		"no tool":          {[]llms.CallOption{llms.WithToolChoice("none")}, continuation.ReasonToolChoice},
-		"no function":      {[]llms.CallOption{llms.WithFunctionCallBehavior("none")}, continuation.ReasonToolChoice},
-		"some tool":        {[]llms.CallOption{llms.WithToolChoice("required")}, continuation.ReasonToolChoice},
-		"a tool":           {[]llms.CallOption{llms.WithToolChoice(llms.ToolChoice{Type: "function", Function: &llms.FunctionReference{Name: "search"}})}, continuation.ReasonToolChoice},
-		"a function":       {[]llms.CallOption{llms.WithFunctionCallBehavior(`{"name":"search"}`)}, continuation.ReasonToolChoice},
-		"two choices":      {[]llms.CallOption{llms.WithN(2)}, continuation.ReasonManyChoices},
-		"two candidates":   {[]llms.CallOption{llms.WithCandidateCount(2)}, continuation.ReasonManyChoices},
-		"no tools offered": {[]llms.CallOption{llms.WithTools(nil)}, continuation.ReasonNoTools},
+		"JSON mode":        {[]llms.CallOption{llms.WithJSONMode()}, reasons.JSON},
+		"JSON as a type":   {[]llms.CallOption{llms.WithResponseMIMEType("application/json")}, reasons.JSON},
+		"no tool":          {[]llms.CallOption{llms.WithToolChoice("none")}, reasons.ToolChoice},
+		"no function":      {[]llms.CallOption{llms.WithFunctionCallBehavior("none")}, reasons.ToolChoice},
+		"some tool":        {[]llms.CallOption{llms.WithToolChoice("required")}, reasons.ToolChoice},
+		"a tool":           {[]llms.CallOption{llms.WithToolChoice(llms.ToolChoice{Type: "function", Function: &llms.FunctionReference{Name: "search"}})}, reasons.ToolChoice},
+		"a function":       {[]llms.CallOption{llms.WithFunctionCallBehavior(`{"name":"search"}`)}, reasons.ToolChoice},
+		"two choices":      {[]llms.CallOption{llms.WithN(2)}, reasons.ManyChoices},
+		"two candidates":   {[]llms.CallOption{llms.WithCandidateCount(2)}, reasons.ManyChoices},
+		"no tools offered": {[]llms.CallOption{llms.WithTools(nil)}, reasons.NoTools},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

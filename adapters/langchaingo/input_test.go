@@ -13,6 +13,7 @@ import (
 
 	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 )
@@ -123,10 +124,10 @@ func TestOddParametersAreNoneOfOurs(t *testing.T) {
 		"no function":          {[]llms.CallOption{llms.WithTools([]llms.Tool{{Type: "web_search"}})}, 0},
 		"no choice":            {[]llms.CallOption{withTools("search"), llms.WithToolChoice((*llms.ToolChoice)(nil))}, 0},
 		"auto in an object":    {[]llms.CallOption{withTools("search"), llms.WithToolChoice(map[string]string{"type": "auto"})}, 0},
-		"any in an object":     {[]llms.CallOption{withTools("search"), llms.WithToolChoice(map[string]string{"type": "any"})}, continuation.ReasonToolChoice},
-		"an odd choice":        {[]llms.CallOption{withTools("search"), llms.WithToolChoice(math.Inf(1))}, continuation.ReasonToolChoice},
-		"a number":             {[]llms.CallOption{withTools("search"), llms.WithToolChoice(7)}, continuation.ReasonToolChoice},
-		"an empty object":      {[]llms.CallOption{withTools("search"), llms.WithToolChoice(struct{}{})}, continuation.ReasonToolChoice},
+		"any in an object":     {[]llms.CallOption{withTools("search"), llms.WithToolChoice(map[string]string{"type": "any"})}, reasons.ToolChoice},
+		"an odd choice":        {[]llms.CallOption{withTools("search"), llms.WithToolChoice(math.Inf(1))}, reasons.ToolChoice},
+		"a number":             {[]llms.CallOption{withTools("search"), llms.WithToolChoice(7)}, reasons.ToolChoice},
+		"an empty object":      {[]llms.CallOption{withTools("search"), llms.WithToolChoice(struct{}{})}, reasons.ToolChoice},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -134,7 +135,7 @@ func TestOddParametersAreNoneOfOurs(t *testing.T) {
 			ctx, outcomes := middleware.Capture(t.Context())
 			_, err := carrylangchain.Wrap(model, middleware.New(twoTodos, unhurried)).GenerateContent(ctx, question(), test.options...)
 			require.NoError(t, err)
-			if test.reason == continuation.ReasonNone {
+			if test.reason == reasons.None {
 				assert.Equal(t, 2, *asked)
 			} else {
 				assert.Equal(t, test.reason, outcomes.Last().Reason)
@@ -329,7 +330,7 @@ func TestOtherStopWordsAreNoTextAgents(t *testing.T) {
 	require.NoError(t, err)
 	assert.Same(t, first, answer)
 	assert.Equal(t, 1, *asked)
-	assert.Equal(t, continuation.ReasonNoTools, outcomes.Last().Reason)
+	assert.Equal(t, reasons.NoTools, outcomes.Last().Reason)
 }
 
 func TestAParserThatPanicsCanNotReadTheAnswer(t *testing.T) {

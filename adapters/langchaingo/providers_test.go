@@ -161,7 +161,7 @@ func TestAnthropicStreams(t *testing.T) {
 	server := newScript(t, claudeStream("end_turn", []string{"Did ", "one:"}, "", ""),
 		claudeStream("tool_use", []string{"Stuck", "."}, "todo_pause", reasonJSON(blocked)))
 	model := carrylangchain.Wrap(newAnthropic(t, server), middleware.New(twoTodos, unhurried))
-	r, why := new(recording), new(reasons)
+	r, why := new(recording), new(thoughts)
 	answer, err := model.GenerateContent(t.Context(), question(), withTools("search"), r.option(), why.option())
 	require.NoError(t, err)
 	assert.Equal(t, "Did one:\n\nStuck.\n\nTask paused: "+blocked, answer.Choices[0].Content)

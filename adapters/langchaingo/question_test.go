@@ -10,6 +10,7 @@ import (
 
 	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -25,8 +26,8 @@ func TestClosingQuestion(t *testing.T) {
 		text, reasoning string
 		reason          continuation.Reason
 	}{
-		"nothing is open":   {fakellm.Text("**Nothing is open.**").Reasoning("All is done."), report, "", continuation.ReasonNothingOpen},
-		"something is open": {fakellm.Text(except).Reasoning("One is missing."), report + "\n\n" + except, "One is missing.", continuation.ReasonAsked},
+		"nothing is open":   {fakellm.Text("**Nothing is open.**").Reasoning("All is done."), report, "", reasons.NothingOpen},
+		"something is open": {fakellm.Text(except).Reasoning("One is missing."), report + "\n\n" + except, "One is missing.", reasons.Asked},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

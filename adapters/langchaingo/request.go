@@ -6,7 +6,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/pause"
 )
 
@@ -36,7 +36,7 @@ func (m *Model) describe(messages []llms.MessageContent, asked *llms.CallOptions
 		m.describeAgent(&r)
 	}
 	if r.Tools == 0 && !r.TextAgent && !m.options.plain {
-		r.LeaveAlone = continuation.ReasonNoTools // a chain's, even where the middleware continues calls without tools
+		r.LeaveAlone = reasons.NoTools // a chain's, even where the middleware continues calls without tools
 	}
 	return r
 }

@@ -11,6 +11,7 @@ import (
 
 	carryopenai "github.com/carryon-go/carryon/adapters/openai"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -25,14 +26,14 @@ func TestClosingQuestion(t *testing.T) {
 		text   string
 		reason continuation.Reason
 	}{
-		"nothing is open":   {fakellm.Text("Nothing is open.").Reasoning("All is done."), report, continuation.ReasonNothingOpen},
-		"something is open": {fakellm.Text("Nothing is open, except for a test."), report + "\n\nNothing is open, except for a test.", continuation.ReasonAsked},
-		"it goes on":        {fakellm.Call("edit_file", `{}`).AndText("Nothing is open."), report + "\n\nNothing is open.", continuation.ReasonToolCalls},
+		"nothing is open":   {fakellm.Text("Nothing is open.").Reasoning("All is done."), report, reasons.NothingOpen},
+		"something is open": {fakellm.Text("Nothing is open, except for a test."), report + "\n\nNothing is open, except for a test.", reasons.Asked},
+		"it goes on":        {fakellm.Call("edit_file", `{}`).AndText("Nothing is open."), report + "\n\nNothing is open.", reasons.ToolCalls},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			calls := 0
-			if scene.reason == continuation.ReasonToolCalls {
+			if scene.reason == reasons.ToolCalls {
 				calls = 1
 			}
 

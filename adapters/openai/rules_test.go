@@ -17,6 +17,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -155,13 +156,13 @@ func TestCallInAnotherChoiceIsACall(t *testing.T) {
 	calling.Choices[0].Index = 1
 	call := begin(t)
 	joinChunks(t, call, append([]openai.ChatCompletionStreamResponse{calling}, stopped("One:")...))
-	assert.Equal(t, continuation.ReasonToolCalls, call.Outcome().Reason)
+	assert.Equal(t, reasons.ToolCalls, call.Outcome().Reason)
 
 	call = begin(t)
 	joinAnswers(t, call, answerWith(
 		openai.ChatCompletionMessage{Content: "Either."},
 		openai.ChatCompletionMessage{ToolCalls: []openai.ToolCall{{ID: "c1"}}}))
-	assert.Equal(t, continuation.ReasonToolCalls, call.Outcome().Reason)
+	assert.Equal(t, reasons.ToolCalls, call.Outcome().Reason)
 }
 
 func TestOnlyPlainTextIsRelayedUnread(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
@@ -278,6 +279,6 @@ func TestBaseThatFails(t *testing.T) {
 		got = s.Ask(t, w)
 		require.ErrorIs(t, got.Err, gone)
 		require.ErrorIs(t, got.Outcome.Err, gone)
-		assert.Equal(t, continuation.ReasonBrokeOff, got.Outcome.Reason)
+		assert.Equal(t, reasons.BrokeOff, got.Outcome.Reason)
 	})
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -489,7 +490,7 @@ func TestContextThatEndsDuringAContinuation(t *testing.T) {
 				require.ErrorIs(b.t, err, context.Canceled)
 				assert.True(b.t, strings.HasPrefix(text, textEvent))
 				assert.NotContains(b.t, text, `"finish_reason":"stop"`)
-				assert.Equal(b.t, continuation.ReasonBrokeOff, b.out.Last().Reason)
+				assert.Equal(b.t, reasons.BrokeOff, b.out.Last().Reason)
 				state, stateErr := b.mw.State(context.WithoutCancel(b.ctx))
 				require.NoError(b.t, stateErr)
 				assert.False(b.t, state.Active, "the session is free before anything is closed")

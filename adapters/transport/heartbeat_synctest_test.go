@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 )
@@ -55,7 +55,7 @@ func TestContinuationWithoutAWordEnds(t *testing.T) {
 				require.Error(b.t, err)
 				assert.Equal(b.t, 5*time.Minute, time.Since(began))
 				require.ErrorIs(b.t, b.out.Last().Err, middleware.ErrResponseTimeout)
-				assert.Equal(b.t, continuation.ReasonFailed, b.out.Last().Reason)
+				assert.Equal(b.t, reasons.Failed, b.out.Last().Reason)
 				assert.True(b.t, strings.HasPrefix(text, textEvent), text)
 				assert.True(b.t, strings.HasSuffix(text, finishEvent+doneMark), text)
 				beats := strings.TrimSuffix(strings.TrimPrefix(text, textEvent), finishEvent+doneMark)

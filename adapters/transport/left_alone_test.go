@@ -14,6 +14,7 @@ import (
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
@@ -42,7 +43,7 @@ func TestExchangeThatIsLeftAloneHasAnOutcome(t *testing.T) {
 	}{
 		"path": {
 			func(t *testing.T) *http.Request { return post(t, "https://api.example.com/v1/embeddings", "{}") },
-			continuation.ReasonPath, "path", "The path is of no protocol that carryon speaks",
+			reasons.Path, "path", "The path is of no protocol that carryon speaks",
 		},
 		"method": {
 			func(t *testing.T) *http.Request {
@@ -50,7 +51,7 @@ func TestExchangeThatIsLeftAloneHasAnOutcome(t *testing.T) {
 				r.Method = http.MethodPut
 				return r
 			},
-			continuation.ReasonMethod, "method", "The request is not a POST",
+			reasons.Method, "method", "The request is not a POST",
 		},
 		"no body": {
 			func(t *testing.T) *http.Request {
@@ -58,15 +59,15 @@ func TestExchangeThatIsLeftAloneHasAnOutcome(t *testing.T) {
 				r.Body = http.NoBody
 				return r
 			},
-			continuation.ReasonNoBody, "no_body", "The request has no body",
+			reasons.NoBody, "no_body", "The request has no body",
 		},
 		"content type": {
 			func(t *testing.T) *http.Request { return post(t, path, "{}", "Content-Type", "text/plain") },
-			continuation.ReasonContentType, "content_type", "The content type of the request is not JSON",
+			reasons.ContentType, "content_type", "The content type of the request is not JSON",
 		},
 		"encoding": {
 			func(t *testing.T) *http.Request { return post(t, path, "{}", "Content-Encoding", "gzip") },
-			continuation.ReasonEncoded, "encoded", "The body of the request is encoded",
+			reasons.Encoded, "encoded", "The body of the request is encoded",
 		},
 		"announced as too large": {
 			func(t *testing.T) *http.Request {
@@ -74,7 +75,7 @@ func TestExchangeThatIsLeftAloneHasAnOutcome(t *testing.T) {
 				r.ContentLength = transport.MaxBody + 1
 				return r
 			},
-			continuation.ReasonTooLarge, "too_large", "The body of the request is too large",
+			reasons.TooLarge, "too_large", "The body of the request is too large",
 		},
 		"too large": {
 			func(t *testing.T) *http.Request {
@@ -82,17 +83,17 @@ func TestExchangeThatIsLeftAloneHasAnOutcome(t *testing.T) {
 				r.Body, r.GetBody, r.ContentLength = io.NopCloser(&endless{' ', transport.MaxBody + 1}), nil, -1
 				return r
 			},
-			continuation.ReasonTooLarge, "too_large", "The body of the request is too large",
+			reasons.TooLarge, "too_large", "The body of the request is too large",
 		},
 		"signed": {
 			func(t *testing.T) *http.Request {
 				return post(t, path, "{}", "Authorization", "AWS4-HMAC-SHA256 Credential=x")
 			},
-			continuation.ReasonSigned, "signed", "The request carries a signature of its body",
+			reasons.Signed, "signed", "The request carries a signature of its body",
 		},
 		"not JSON": {
 			func(t *testing.T) *http.Request { return post(t, path, `{"model":`) },
-			continuation.ReasonUnreadable, "unreadable", "The body of the request could not be read",
+			reasons.Unreadable, "unreadable", "The body of the request could not be read",
 		},
 		"a body that fails": {
 			func(t *testing.T) *http.Request {
@@ -100,7 +101,7 @@ func TestExchangeThatIsLeftAloneHasAnOutcome(t *testing.T) {
 				r.Body, r.GetBody, r.ContentLength = io.NopCloser(iotest.ErrReader(errors.New("torn"))), nil, -1
 				return r
 			},
-			continuation.ReasonUnreadable, "unreadable", "The body of the request could not be read",
+			reasons.Unreadable, "unreadable", "The body of the request could not be read",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -37,7 +37,7 @@ const (
 	allDone
 	noSource
 	switchedOff
-	reasons
+	idlenesses
 )
 
 // mannerOf returns one of the ways to make and answer a request.
@@ -48,7 +48,7 @@ func mannerOf(seed uint64) manner {
 		seed /= n
 		return bits
 	}
-	m.idle = idleness(take(uint64(reasons))) //nolint:gosec // a few
+	m.idle = idleness(take(uint64(idlenesses))) //nolint:gosec // a few
 	m.kind = kinds[take(uint64(len(kinds)))]
 	m.known, m.replays, m.broken = take(2) == 0, take(2) == 0, take(4) == 3
 	if take(8) == 7 {

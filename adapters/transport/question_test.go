@@ -17,6 +17,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/prompt"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
@@ -113,7 +114,7 @@ func TestNothingIsOpen(t *testing.T) {
 				assert.Equal(t, want, ask(t, ctx, server, asking(), path, body))
 
 				outcome := outcomes.Last()
-				assert.Equal(t, continuation.ReasonNothingOpen, outcome.Reason)
+				assert.Equal(t, reasons.NothingOpen, outcome.Reason)
 				assert.Equal(t, 1, outcome.Attempts)
 				assert.Len(t, outcome.Usage, 2)
 				require.NoError(t, outcome.Err)
@@ -142,12 +143,12 @@ func TestQuestionAfterAStallWhereNobodyIsThere(t *testing.T) {
 				ctx, outcomes := middleware.Capture(t.Context())
 				want := ask(t, t.Context(), fakellm.NewServer(t, first, refused()), nobody(), path, body)
 				assert.Equal(t, want, ask(t, ctx, server, nobody(), path, body))
-				assert.Equal(t, continuation.ReasonNothingOpen, outcomes.Last().Reason)
+				assert.Equal(t, reasons.NothingOpen, outcomes.Last().Reason)
 
 				server = fakellm.NewServer(t, first, wiretest.Edit())
 				ctx, outcomes = middleware.Capture(t.Context())
 				ask(t, ctx, server, nobody(), path, body)
-				assert.Equal(t, continuation.ReasonToolCalls, outcomes.Last().Reason)
+				assert.Equal(t, reasons.ToolCalls, outcomes.Last().Reason)
 				assert.Equal(t, 1, outcomes.Last().Worth.Reopened)
 				assert.Len(t, server.Requests(), 2)
 			})
@@ -194,7 +195,7 @@ func TestSomethingIsOpen(t *testing.T) {
 				ctx, outcomes := middleware.Capture(t.Context())
 				got := ask(t, ctx, fakellm.NewServer(t, first, second), asking(), path, body)
 				assert.Equal(t, withoutRunningCounts(want), withoutRunningCounts(got))
-				assert.NotEqual(t, continuation.ReasonNothingOpen, outcomes.Last().Reason)
+				assert.NotEqual(t, reasons.NothingOpen, outcomes.Last().Reason)
 			})
 		})
 	}
@@ -214,7 +215,7 @@ func TestQuestionThatIsRefused(t *testing.T) {
 		first := fakellm.Text(report)
 		ctx, outcomes := middleware.Capture(t.Context())
 		got := ask(t, ctx, fakellm.NewServer(t, first, refused()), asking(), path, body)
-		assert.Equal(t, continuation.ReasonFailed, outcomes.Last().Reason)
+		assert.Equal(t, reasons.Failed, outcomes.Last().Reason)
 		if !strings.Contains(path, "streamGenerateContent") {
 			assert.Equal(t, answersOf(t, path, body, first)[0], got)
 		}
@@ -234,7 +235,7 @@ func TestQuestionThatBreaksOff(t *testing.T) {
 		server := fakellm.NewServer(t, first, breaks, fakellm.Text(prompt.NothingOpen))
 		ctx, outcomes := middleware.Capture(t.Context())
 		assert.Equal(t, want, ask(t, ctx, server, asking(), path, body))
-		assert.Equal(t, continuation.ReasonNothingOpen, outcomes.Last().Reason)
+		assert.Equal(t, reasons.NothingOpen, outcomes.Last().Reason)
 		assert.Len(t, server.Requests(), 3)
 	})
 }
@@ -246,13 +247,13 @@ func TestQuestionIsAskedOnceUntilAToolIsCalled(t *testing.T) {
 		server := fakellm.NewServer(t, fakellm.Text(report), wiretest.Edit(), fakellm.Text(report), fakellm.Text("A test is missing."), fakellm.Text(report))
 		mw := middleware.New(todo.FromConversation(), wiretest.Unhurried, middleware.WithClosingQuestion())
 		session := continuation.WithSession(t.Context(), "conversation")
-		var reasons []continuation.Reason
+		var got []continuation.Reason
 		for range 3 {
 			ctx, outcomes := middleware.Capture(session)
 			ask(t, ctx, server, mw, path, body)
-			reasons = append(reasons, outcomes.Last().Reason)
+			got = append(got, outcomes.Last().Reason)
 		}
-		assert.Equal(t, []continuation.Reason{continuation.ReasonToolCalls, continuation.ReasonAsked, continuation.ReasonAsked}, reasons)
+		assert.Equal(t, []continuation.Reason{reasons.ToolCalls, reasons.Asked, reasons.Asked}, got)
 		assert.Len(t, server.Requests(), 5, "the third time the model is not asked")
 	})
 }
@@ -267,22 +268,22 @@ func TestQuestionIsNotAsked(t *testing.T) {
 		change func(body string) string
 		reason continuation.Reason
 	}{
-		"not wanted":         {fakellm.Text("Next, the tests."), middleware.New(todo.FromConversation()), nil, continuation.ReasonNoList},
-		"a report":           {fakellm.Text(report), middleware.New(todo.FromConversation(), wiretest.Unattended), nil, continuation.ReasonNoList},
-		"the model asks":     {fakellm.Text("Shall I use Go or C?"), middleware.New(todo.FromConversation(), question), nil, continuation.ReasonAsksUser},
-		"it calls a tool":    {wiretest.Edit(), asking(), nil, continuation.ReasonToolCalls},
-		"it is cut off":      {fakellm.Text(report).Finish("length"), asking(), nil, continuation.ReasonNotEnded},
-		"the list is done":   {fakellm.Text(report), middleware.New(todo.Static(todo.Todo{Content: "x", Status: todo.Completed}), question), nil, continuation.ReasonNoActiveTodos},
-		"a dry run":          {fakellm.Text(report), middleware.New(todo.FromConversation(), question, middleware.WithDryRun()), nil, continuation.ReasonAsk},
-		"no tool was called": {fakellm.Text(report), asking(), func(body string) string { return wiretest.ChatBody(false) }, continuation.ReasonNoList},
+		"not wanted":         {fakellm.Text("Next, the tests."), middleware.New(todo.FromConversation()), nil, reasons.NoList},
+		"a report":           {fakellm.Text(report), middleware.New(todo.FromConversation(), wiretest.Unattended), nil, reasons.NoList},
+		"the model asks":     {fakellm.Text("Shall I use Go or C?"), middleware.New(todo.FromConversation(), question), nil, reasons.AsksUser},
+		"it calls a tool":    {wiretest.Edit(), asking(), nil, reasons.ToolCalls},
+		"it is cut off":      {fakellm.Text(report).Finish("length"), asking(), nil, reasons.NotEnded},
+		"the list is done":   {fakellm.Text(report), middleware.New(todo.Static(todo.Todo{Content: "x", Status: todo.Completed}), question), nil, reasons.NoActiveTodos},
+		"a dry run":          {fakellm.Text(report), middleware.New(todo.FromConversation(), question, middleware.WithDryRun()), nil, reasons.Ask},
+		"no tool was called": {fakellm.Text(report), asking(), func(body string) string { return wiretest.ChatBody(false) }, reasons.NoList},
 		"the user wrote after": {fakellm.Text(report), asking(), func(body string) string {
 			return strings.Replace(body, `"content":"ok"}`, `"content":"ok"},{"role":"user","content":"Thanks."}`, 1)
-		}, continuation.ReasonNoList},
+		}, reasons.NoList},
 		"inside another layer": {fakellm.Text(report), asking(), func(body string) string {
 			said, _ := json.Marshal(prompt.Question(prompt.Input{End: handback.Unclear, InWords: true}))
 			return strings.Replace(strings.Replace(body, `"content":"ok"}`, `"content":"ok"},{"role":"user","content":`+string(said)+`}`, 1),
 				wiretest.ChatTool, wiretest.ChatTool+`,`+strings.Replace(wiretest.ChatTool, "edit_file", "todo_pause", 1), 1)
-		}, continuation.ReasonNone}, // the outer one reports it
+		}, reasons.None}, // the outer one reports it
 	}
 	for name, scene := range scenes {
 		t.Run(name, func(t *testing.T) {

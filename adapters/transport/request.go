@@ -16,6 +16,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/sse"
 )
@@ -35,23 +36,23 @@ type request struct {
 }
 
 // reasonNotToRead returns why carryon must not read the request or send one
-// like it, or ReasonNone.
+// like it, or the zero Reason.
 func reasonNotToRead(r *http.Request) continuation.Reason {
 	switch {
 	case r.Method != http.MethodPost:
-		return continuation.ReasonMethod
+		return reasons.Method
 	case r.Body == nil || r.Body == http.NoBody:
-		return continuation.ReasonNoBody
+		return reasons.NoBody
 	case isEncoded(r.Header):
-		return continuation.ReasonEncoded
+		return reasons.Encoded
 	case !isJSON(r.Header):
-		return continuation.ReasonContentType
+		return reasons.ContentType
 	case r.ContentLength > MaxBody:
-		return continuation.ReasonTooLarge
+		return reasons.TooLarge
 	case isSigned(r):
-		return continuation.ReasonSigned
+		return reasons.Signed
 	}
-	return continuation.ReasonNone
+	return reasons.None
 }
 
 // isSigned reports whether the request has a signature of its body, which would
@@ -101,7 +102,7 @@ func readRequest(t *transport, original *http.Request) (*request, []byte, contin
 			return r, nil, reasonOf(err)
 		}
 		r.size, r.hash = uint32(len(body)), hashOf(body) //nolint:gosec // no body is that long
-		return r, body, continuation.ReasonNone
+		return r, body, reasons.None
 	}
 	r.http = original.WithContext(original.Context())
 	body, again, err := buffer(original.Body, length)
@@ -110,16 +111,16 @@ func readRequest(t *transport, original *http.Request) (*request, []byte, contin
 		return r, nil, reasonOf(err)
 	}
 	r.body = body
-	return r, body, continuation.ReasonNone
+	return r, body, reasons.None
 }
 
 // reasonOf returns the reason to leave a request alone whose body failed with
 // err.
 func reasonOf(err error) continuation.Reason {
 	if errors.Is(err, ErrTooLarge) {
-		return continuation.ReasonTooLarge
+		return reasons.TooLarge
 	}
-	return continuation.ReasonUnreadable
+	return reasons.Unreadable
 }
 
 // firstRoom is the size in bytes of a body's first buffer.

@@ -23,6 +23,7 @@ import (
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
@@ -166,7 +167,7 @@ func TestStrangeAnswersAreNotTouched(t *testing.T) {
 					assert.True(t, outcome.Ended)
 					assert.Equal(t, 1, outcome.Turns)
 					assert.Contains(t, []continuation.Reason{
-						continuation.ReasonBrokeOff, continuation.ReasonNotEnded,
+						reasons.BrokeOff, reasons.NotEnded,
 					}, outcome.Reason)
 				})
 			})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
@@ -255,7 +256,7 @@ func TestRequestOutOfScopeHasAnOutcome(t *testing.T) {
 		got := s.Send(t, s.Request(t, wiretest.ChatBody(w.Stream, `"tool_choice":"none"`)), wiretest.Texts(wiretest.Plan)...)
 		wiretest.RequireChat(t, got, wiretest.Plan, "stop")
 		assert.True(t, got.Outcome.Ended)
-		assert.Equal(t, continuation.ReasonToolChoice, got.Outcome.Reason)
+		assert.Equal(t, reasons.ToolChoice, got.Outcome.Reason)
 		assert.Empty(t, got.Outcome.Usage)
 	})
 }

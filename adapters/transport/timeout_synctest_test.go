@@ -16,6 +16,7 @@ import (
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/statetest"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
@@ -140,7 +141,7 @@ func TestTimeoutThatASDKTells(t *testing.T) {
 					return
 				}
 				assert.Equal(t, tt.cut, time.Since(began))
-				assert.Equal(t, continuation.ReasonFailed, outcomes.Last().Reason)
+				assert.Equal(t, reasons.Failed, outcomes.Last().Reason)
 				state, err := statetest.State(ctx, mw)
 				require.NoError(t, err)
 				assert.Equal(t, decision.ResultTimeout, state.LastResult)

@@ -12,6 +12,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/protocols"
@@ -56,7 +57,7 @@ type transport struct {
 // RoundTrip implements [http.RoundTripper].
 func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 	protocol, reason := t.protocolOf(original)
-	if reason != continuation.ReasonNone {
+	if reason != reasons.None {
 		t.mw.Pass(original.Context(), reason)
 		return t.base.RoundTrip(original)
 	}
@@ -69,7 +70,7 @@ func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 		return t.pass(r, original, protocol, body)
 	}
 	r, body, reason := readRequest(t, original)
-	if reason != continuation.ReasonNone {
+	if reason != reasons.None {
 		t.mw.Pass(original.Context(), reason)
 		return t.pass(r, original, protocol, nil)
 	}
@@ -92,12 +93,12 @@ func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 func (t *transport) begin(r *request, original *http.Request, protocol wire.Protocol, body []byte) *middleware.Call {
 	facts, parsed, ok := protocol.Parse(original.URL, body, r)
 	if !ok {
-		t.mw.Pass(original.Context(), continuation.ReasonUnreadable)
+		t.mw.Pass(original.Context(), reasons.Unreadable)
 		return nil
 	}
 	r.parsed = parsed
-	if facts.LeaveAlone == continuation.ReasonNone && wire.HasSideHeader(original.Header.Get) {
-		facts.LeaveAlone = continuation.ReasonSideCall
+	if facts.LeaveAlone == reasons.None && wire.HasSideHeader(original.Header.Get) {
+		facts.LeaveAlone = reasons.SideCall
 	}
 	facts.SubAgent = facts.SubAgent || wire.HasSubHeader(original.Header.Get)
 	if t.mw.AttachesReminders() {
@@ -159,7 +160,7 @@ func (t *transport) protocolOf(r *http.Request) (wire.Protocol, continuation.Rea
 			}
 		}
 	}
-	return nil, continuation.ReasonPath
+	return nil, reasons.Path
 }
 
 // CloseIdleConnections implements the interface that http.Client looks for.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/wire/protocols"
 	"github.com/carryon-go/carryon/middleware"
 )
@@ -17,14 +17,14 @@ import (
 // The table has the reasons as outcomes print them.
 func TestReasonsAreReal(t *testing.T) {
 	t.Parallel()
-	reasons := make(map[string]bool)
-	for r := continuation.ReasonNone; !strings.HasPrefix(r.String(), "continuation.Reason("); r++ {
-		reasons[r.String()] = true
+	known := make(map[string]bool)
+	for r := reasons.None; !strings.HasPrefix(r.String(), "continuation.Reason("); r++ {
+		known[r.String()] = true
 		explained, _, _ := strings.Cut(middleware.Outcome{Turns: 1, Reason: r}.Explanation(), ": ")
-		reasons[explained] = true
+		known[explained] = true
 	}
 	for _, row := range read(t, "docs/how-it-decides.md").tableUnder(t, "Nothing happened?") {
-		assert.True(t, reasons[row[0]], "no such reason: %s", row[0])
+		assert.True(t, known[row[0]], "no such reason: %s", row[0])
 	}
 }
 

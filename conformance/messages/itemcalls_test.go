@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
@@ -52,7 +53,7 @@ func TestListsKeptItemByItem(t *testing.T) {
 				require.Len(t, outcomes, 4)
 				assert.Equal(t, 1, outcomes[2].Attempts)
 				last := outcomes[3]
-				assert.Equal(t, continuation.ReasonNoActiveTodos, last.Reason)
+				assert.Equal(t, reasons.NoActiveTodos, last.Reason)
 				assert.Zero(t, last.Attempts)
 				assert.Equal(t, todo.FromSeveralCalls, last.List.Origin.Place)
 			})

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
@@ -108,6 +109,6 @@ func TestOfficialSDKInALoop(t *testing.T) {
 		}
 		assert.Equal(t, "\n\nTask paused: "+wiretest.Blocked, last)
 		assert.Len(t, outcomes.All(), 3)
-		assert.Equal(t, continuation.ReasonPaused, outcomes.Last().Reason)
+		assert.Equal(t, reasons.Paused, outcomes.Last().Reason)
 	})
 }

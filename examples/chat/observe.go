@@ -21,7 +21,7 @@ func (c *chat) observer() middleware.Observer {
 				plaintext.OneLine(e.Todo.Content), e.Attempt, continuation.DefaultLimits().MaxAttempts)
 		},
 		Decision: func(_ context.Context, e middleware.Decision) {
-			if e.Reason == continuation.ReasonBackground {
+			if e.Reason.Code() == "background" {
 				c.note("waiting for background tasks")
 			}
 		},

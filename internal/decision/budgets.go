@@ -3,6 +3,7 @@ package decision
 import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/handback"
+	"github.com/carryon-go/carryon/internal/reasons"
 )
 
 const (
@@ -29,7 +30,7 @@ func (v *Verdict) judgeBudgets(in *Input) bool {
 		return v.judgeLimits(in)
 	}
 	v.observeFailure(in)
-	if !v.checkLimit(conditionAttemptsLeft, in.State.Check.Failed, maxFailedChecks, continuation.ReasonCheckExhausted) {
+	if !v.checkLimit(conditionAttemptsLeft, in.State.Check.Failed, maxFailedChecks, reasons.CheckExhausted) {
 		v.LimitRule = ruleFailedChecks
 		return false
 	}
@@ -37,7 +38,7 @@ func (v *Verdict) judgeBudgets(in *Input) bool {
 		return true
 	}
 	if in.State.Check.Failed > 0 {
-		v.Reason = continuation.ReasonCheckExhausted
+		v.Reason = reasons.CheckExhausted
 	}
 	return false
 }
@@ -53,12 +54,12 @@ func (v *Verdict) observeFailure(in *Input) {
 
 func (v *Verdict) judgeLimits(in *Input) bool {
 	limit, rule := v.attempts(in)
-	if !v.checkLimit(conditionAttemptsLeft, v.State.Attempts, limit, continuation.ReasonMaxAttempts) {
+	if !v.checkLimit(conditionAttemptsLeft, v.State.Attempts, limit, reasons.MaxAttempts) {
 		v.LimitRule = rule
 		return false
 	}
-	return v.checkLimit(conditionProgressLeft, v.State.Continuations, in.Limits.MaxWithoutProgress, continuation.ReasonWithoutProgress) &&
-		v.checkLimit(conditionTokensLeft, in.State.Tokens, in.Limits.TokenBudget, continuation.ReasonTokenBudget)
+	return v.checkLimit(conditionProgressLeft, v.State.Continuations, in.Limits.MaxWithoutProgress, reasons.WithoutProgress) &&
+		v.checkLimit(conditionTokensLeft, in.State.Tokens, in.Limits.TokenBudget, reasons.TokenBudget)
 }
 
 // attempts returns the limit of attempts in a row, and the rule that made it, "" for the

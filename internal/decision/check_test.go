@@ -10,6 +10,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/handback"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -33,43 +34,43 @@ func TestJudgeCheck(t *testing.T) {
 		change func(*in)
 		want   continuation.Reason
 	}{
-		"none":                       {continuation.NoCheck, func(*in) {}, continuation.ReasonNoActiveTodos},
-		"not asked yet":              {due, func(*in) {}, continuation.ReasonCheckDue},
-		"passed":                     {continuation.CheckPassed, func(*in) {}, continuation.ReasonCheckPassed},
-		"unknown":                    {continuation.CheckUnknown, func(*in) {}, continuation.ReasonCheckUnknown},
-		"failed":                     {failed, func(*in) {}, continuation.ReasonCheckFailed},
-		"failed, nobody is there":    {failed, yolo, continuation.ReasonCheckFailed},
-		"work is left":               {due, func(i *in) { i.Todos, i.Turn.End = []todo.Todo{pending("write")}, handback.Announces }, continuation.ReasonSatisfied},
-		"no list":                    {due, func(i *in) { i.TodosErr = todo.ErrNoList }, continuation.ReasonCheckDue},
-		"an empty list":              {due, func(i *in) { i.Todos = nil }, continuation.ReasonCheckDue},
-		"a list of unknown statuses": {due, func(i *in) { i.Todos = []todo.Todo{{ID: "1", Content: "write", Status: "odd"}} }, continuation.ReasonCheckDue},
-		"the source fails":           {due, func(i *in) { i.TodosErr = errors.New("down") }, continuation.ReasonCheckDue},
-		"an old list":                {failed, func(i *in) { i.Origin.Written = todo.WrittenEarlier }, continuation.ReasonCheckFailed},
-		"a stale list":               {failed, func(i *in) { i.State.Stale = 7 }, continuation.ReasonCheckFailed},
-		"the model is asked first":   {due, func(i *in) { i.TodosErr, i.MayAsk, i.AskAlways = todo.ErrNoList, true, true }, continuation.ReasonAsk},
+		"none":                       {continuation.NoCheck, func(*in) {}, reasons.NoActiveTodos},
+		"not asked yet":              {due, func(*in) {}, reasons.CheckDue},
+		"passed":                     {continuation.CheckPassed, func(*in) {}, reasons.CheckPassed},
+		"unknown":                    {continuation.CheckUnknown, func(*in) {}, reasons.CheckUnknown},
+		"failed":                     {failed, func(*in) {}, reasons.CheckFailed},
+		"failed, nobody is there":    {failed, yolo, reasons.CheckFailed},
+		"work is left":               {due, func(i *in) { i.Todos, i.Turn.End = []todo.Todo{pending("write")}, handback.Announces }, reasons.Satisfied},
+		"no list":                    {due, func(i *in) { i.TodosErr = todo.ErrNoList }, reasons.CheckDue},
+		"an empty list":              {due, func(i *in) { i.Todos = nil }, reasons.CheckDue},
+		"a list of unknown statuses": {due, func(i *in) { i.Todos = []todo.Todo{{ID: "1", Content: "write", Status: "odd"}} }, reasons.CheckDue},
+		"the source fails":           {due, func(i *in) { i.TodosErr = errors.New("down") }, reasons.CheckDue},
+		"an old list":                {failed, func(i *in) { i.Origin.Written = todo.WrittenEarlier }, reasons.CheckFailed},
+		"a stale list":               {failed, func(i *in) { i.State.Stale = 7 }, reasons.CheckFailed},
+		"the model is asked first":   {due, func(i *in) { i.TodosErr, i.MayAsk, i.AskAlways = todo.ErrNoList, true, true }, reasons.Ask},
 		"and says nothing is open": {due, func(i *in) {
 			i.TodosErr, i.MayAsk, i.AskAlways, i.State.Asked, i.Turn.NothingOpen = todo.ErrNoList, true, true, true, true
-		}, continuation.ReasonCheckDue},
-		"the model asks the user": {due, func(i *in) { i.Turn.End = handback.Asks }, continuation.ReasonAsksUser},
-		"it asks nobody":          {due, func(i *in) { yolo(i); i.Turn.End = handback.Asks }, continuation.ReasonCheckDue},
-		"it waits":                {due, func(i *in) { yolo(i); i.Turn.End = handback.Waits }, continuation.ReasonBackground},
-		"in the background":       {due, func(i *in) { i.Background = decision.Background{Unfinished: 1, Oldest: noon} }, continuation.ReasonBackground},
-		"tools were called":       {due, func(i *in) { i.Turn.ToolCalls = true }, continuation.ReasonToolCalls},
-		"cut off":                 {due, func(i *in) { i.Turn.Finish = "length" }, continuation.ReasonNotEnded},
-		"out of scope":            {due, func(i *in) { i.Scope = continuation.ReasonNoTools }, continuation.ReasonNoTools},
-		"paused":                  {due, func(i *in) { i.State.Paused = continuation.Pause{Since: noon} }, continuation.ReasonPaused},
-		"claimed":                 {due, func(i *in) { i.State.Claim = decision.Claim{Token: 1} }, continuation.ReasonActive},
-		"no attempt is left":      {due, func(i *in) { i.State.Attempts = 4 }, continuation.ReasonMaxAttempts},
-		"none after a failure":    {due, func(i *in) { i.State.Attempts, i.State.Check.Failed = 4, 1 }, continuation.ReasonCheckExhausted},
-		"no tokens are left":      {due, func(i *in) { i.State.Tokens, i.State.Check.Failed = 1000, 1 }, continuation.ReasonCheckExhausted},
-		"no progress":             {due, func(i *in) { i.State.Continuations, i.State.Check.Failed = 10, 1 }, continuation.ReasonCheckExhausted},
-		"the same answer":         {due, func(i *in) { i.State.Repeats, i.State.Check.Failed = 2, 1 }, continuation.ReasonCheckExhausted},
-		"the tenth failure":       {failed, func(i *in) { i.State.Check.Failed = 9 }, continuation.ReasonCheckFailed},
+		}, reasons.CheckDue},
+		"the model asks the user": {due, func(i *in) { i.Turn.End = handback.Asks }, reasons.AsksUser},
+		"it asks nobody":          {due, func(i *in) { yolo(i); i.Turn.End = handback.Asks }, reasons.CheckDue},
+		"it waits":                {due, func(i *in) { yolo(i); i.Turn.End = handback.Waits }, reasons.Background},
+		"in the background":       {due, func(i *in) { i.Background = decision.Background{Unfinished: 1, Oldest: noon} }, reasons.Background},
+		"tools were called":       {due, func(i *in) { i.Turn.ToolCalls = true }, reasons.ToolCalls},
+		"cut off":                 {due, func(i *in) { i.Turn.Finish = "length" }, reasons.NotEnded},
+		"out of scope":            {due, func(i *in) { i.Scope = reasons.NoTools }, reasons.NoTools},
+		"paused":                  {due, func(i *in) { i.State.Paused = continuation.Pause{Since: noon} }, reasons.Paused},
+		"claimed":                 {due, func(i *in) { i.State.Claim = decision.Claim{Token: 1} }, reasons.Active},
+		"no attempt is left":      {due, func(i *in) { i.State.Attempts = 4 }, reasons.MaxAttempts},
+		"none after a failure":    {due, func(i *in) { i.State.Attempts, i.State.Check.Failed = 4, 1 }, reasons.CheckExhausted},
+		"no tokens are left":      {due, func(i *in) { i.State.Tokens, i.State.Check.Failed = 1000, 1 }, reasons.CheckExhausted},
+		"no progress":             {due, func(i *in) { i.State.Continuations, i.State.Check.Failed = 10, 1 }, reasons.CheckExhausted},
+		"the same answer":         {due, func(i *in) { i.State.Repeats, i.State.Check.Failed = 2, 1 }, reasons.CheckExhausted},
+		"the tenth failure":       {failed, func(i *in) { i.State.Check.Failed = 9 }, reasons.CheckFailed},
 		"one more": {due, func(i *in) {
 			i.Limits.MaxAttempts, i.Limits.MaxWithoutProgress, i.State.Check.Failed = continuation.Off, continuation.Off, 10
-		}, continuation.ReasonCheckExhausted},
-		"too soon":                {failed, func(i *in) { i.State.LastPrompt = noon.Add(-time.Nanosecond) }, continuation.ReasonTooSoon},
-		"too soon, but asked now": {due, func(i *in) { i.State.LastPrompt = noon.Add(-time.Nanosecond) }, continuation.ReasonCheckDue},
+		}, reasons.CheckExhausted},
+		"too soon":                {failed, func(i *in) { i.State.LastPrompt = noon.Add(-time.Nanosecond) }, reasons.TooSoon},
+		"too soon, but asked now": {due, func(i *in) { i.State.LastPrompt = noon.Add(-time.Nanosecond) }, reasons.CheckDue},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -79,7 +80,7 @@ func TestJudgeCheck(t *testing.T) {
 			assert.Equal(t, c.want, ev.Reason)
 			assert.Equal(t, c.want.Continues(), ev.Continue)
 			assert.Equal(t, c.want.Exhausted(), ev.Limit > 0 || ev.LimitRule != "")
-			if c.want == continuation.ReasonCheckFailed {
+			if c.want == reasons.CheckFailed {
 				assert.True(t, ev.Checks)
 				assert.Zero(t, ev.Todo)
 				assert.Equal(t, marks(decision.ConditionIntervalElapsed), ev.Conditions)
@@ -94,12 +95,12 @@ func TestJudgeAnotherFailureIsProgress(t *testing.T) {
 	in := checked(t, continuation.CheckFailed)
 	in.State.Attempts, in.State.Continuations, in.State.Repeats = 4, 9, 2
 	in.State.Check = decision.CheckState{Failed: 4, Last: 5}
-	assert.Equal(t, continuation.ReasonCheckExhausted, decision.Judge(in).Reason, "the same failure")
+	assert.Equal(t, reasons.CheckExhausted, decision.Judge(in).Reason, "the same failure")
 	in.CheckDigest = 6
 	ev := decision.Judge(in)
-	assert.Equal(t, continuation.ReasonCheckFailed, ev.Reason)
+	assert.Equal(t, reasons.CheckFailed, ev.Reason)
 	assert.Equal(t, 1, ev.Attempt)
 	assert.Zero(t, ev.State.Attempts+ev.State.Continuations+ev.State.Repeats)
 	in.State.Check.Failed = 10
-	assert.Equal(t, continuation.ReasonCheckExhausted, decision.Judge(in).Reason)
+	assert.Equal(t, reasons.CheckExhausted, decision.Judge(in).Reason)
 }

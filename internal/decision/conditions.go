@@ -72,32 +72,32 @@ const (
 // Conditions holds the mark of every condition, in the order in which the decision checks
 // them. These are their names, with the reason where a condition is not met:
 //
-//   - enabled: [continuation.ReasonDisabled]
-//   - in_scope: the reason in Input.Scope, such as [continuation.ReasonNoTools]
-//   - unbroken: [continuation.ReasonBrokeOff]
-//   - no_tool_calls: [continuation.ReasonToolCalls]
-//   - ended_well: [continuation.ReasonTooLong]; unless a pause was rejected also [continuation.ReasonManyChoices],
-//     [continuation.ReasonRefused], [continuation.ReasonUnknownContent] and [continuation.ReasonNotEnded]
-//   - not_paused: [continuation.ReasonPaused]
-//   - not_refused: [continuation.ReasonProviderRefused]
-//   - current_user_turn: [continuation.ReasonSuperseded]
-//   - active_todos: [continuation.ReasonNoActiveTodos] or another reason of the list, such
-//     as [continuation.ReasonNoList]. Without an active todo, the condition is met if
+//   - enabled: [reasons.Disabled]
+//   - in_scope: the reason in Input.Scope, such as [reasons.NoTools]
+//   - unbroken: [reasons.BrokeOff]
+//   - no_tool_calls: [reasons.ToolCalls]
+//   - ended_well: [reasons.TooLong]; unless a pause was rejected also [reasons.ManyChoices],
+//     [reasons.Refused], [reasons.UnknownContent] and [reasons.NotEnded]
+//   - not_paused: [reasons.Paused]
+//   - not_refused: [reasons.ProviderRefused]
+//   - current_user_turn: [reasons.Superseded]
+//   - active_todos: [reasons.NoActiveTodos] or another reason of the list, such
+//     as [reasons.NoList]. Without an active todo, the condition is met if
 //     [Judge] decides to ask the model, or leaves the decision to the program's check
-//   - asks_nothing: [continuation.ReasonAsksUser]
-//   - list_touched: [continuation.ReasonListUntouched]
-//   - own_work: [continuation.ReasonOthersWork]
-//   - no_background: [continuation.ReasonBackground]; also if the turn itself says that it waits for work of
+//   - asks_nothing: [reasons.AsksUser]
+//   - list_touched: [reasons.ListUntouched]
+//   - own_work: [reasons.OthersWork]
+//   - no_background: [reasons.Background]; also if the turn itself says that it waits for work of
 //     the agent's own
-//   - not_active: [continuation.ReasonActive]
-//   - attempts_left: [continuation.ReasonMaxAttempts], or [continuation.ReasonCheckExhausted] after the program's check
+//   - not_active: [reasons.Active]
+//   - attempts_left: [reasons.MaxAttempts], or [reasons.CheckExhausted] after the program's check
 //     has failed, as for the other two budgets
-//   - progress_left: [continuation.ReasonWithoutProgress]
-//   - tokens_left: [continuation.ReasonTokenBudget]
-//   - suitable_todo: [continuation.ReasonNoSuitableTodo]
-//   - check_allows: [continuation.ReasonCheckDue], [continuation.ReasonCheckPassed] and [continuation.ReasonCheckUnknown]; it is met
+//   - progress_left: [reasons.WithoutProgress]
+//   - tokens_left: [reasons.TokenBudget]
+//   - suitable_todo: [reasons.NoSuitableTodo]
+//   - check_allows: [reasons.CheckDue], [reasons.CheckPassed] and [reasons.CheckUnknown]; it is met
 //     unless the program's check decides
-//   - interval_elapsed: [continuation.ReasonTooSoon]
+//   - interval_elapsed: [reasons.TooSoon]
 type Conditions [conditionCount]Mark
 
 // String lists the conditions that were checked, as in "enabled in_scope

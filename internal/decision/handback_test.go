@@ -10,6 +10,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/handback"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -30,18 +31,18 @@ func TestTheModeOrARuleSaysWhoseTurnItIs(t *testing.T) {
 		in := satisfied(t)
 		in.Settings.ApprovalMode, in.Handback.Questions = c.mode, c.rule
 		in.Turn.End = handback.Asks
-		want := continuation.ReasonSatisfied
+		want := reasons.Satisfied
 		if c.waits {
-			want = continuation.ReasonAsksUser
+			want = reasons.AsksUser
 		}
 		assert.Equal(t, want, decision.Judge(in).Reason, c.name)
 
 		in = satisfied(t)
 		in.Settings.ApprovalMode, in.Handback.Untouched = c.mode, c.rule
 		in.Origin.Written, in.Turn.End, in.State.Attempts = todo.WrittenEarlier, handback.Unclear, 0
-		want = continuation.ReasonSatisfied
+		want = reasons.Satisfied
 		if c.waits {
-			want = continuation.ReasonListUntouched
+			want = reasons.ListUntouched
 		}
 		assert.Equal(t, want, decision.Judge(in).Reason, c.name)
 	}
@@ -53,17 +54,17 @@ func TestAListIsLiveIfItWasWrittenOrTheUserSaysGoOn(t *testing.T) {
 		change func(*decision.Input)
 		want   continuation.Reason
 	}{
-		"written earlier":                 {func(*decision.Input) {}, continuation.ReasonListUntouched},
-		"written in this request":         {func(in *decision.Input) { in.Origin.Written = todo.WrittenNow }, continuation.ReasonSatisfied},
-		"written in an earlier request":   {func(in *decision.Input) { in.State.Touched = true }, continuation.ReasonSatisfied},
-		"the user only says go on":        {func(in *decision.Input) { in.ShortMessage = true }, continuation.ReasonSatisfied},
-		"a source that does not know":     {func(in *decision.Input) { in.Origin.Written = todo.WrittenUnknown }, continuation.ReasonSatisfied},
-		"a question comes before it":      {func(in *decision.Input) { in.Turn.End = handback.Asks }, continuation.ReasonAsksUser},
-		"a rejected pause is answered":    {func(in *decision.Input) { in.Turn.Rejected, in.Turn.End = true, handback.Asks }, continuation.ReasonListUntouched},
-		"a blank turn":                    {func(in *decision.Input) { in.Turn.End = handback.Blank }, continuation.ReasonSatisfied},
-		"a step is announced":             {func(in *decision.Input) { in.Turn.End = handback.Announces }, continuation.ReasonSatisfied},
-		"a rejected pause, no text":       {func(in *decision.Input) { in.Turn.Rejected, in.Turn.End = true, handback.Blank }, continuation.ReasonListUntouched},
-		"a finished list comes before it": {func(in *decision.Input) { in.Todos = []todo.Todo{completed("a")} }, continuation.ReasonNoActiveTodos},
+		"written earlier":                 {func(*decision.Input) {}, reasons.ListUntouched},
+		"written in this request":         {func(in *decision.Input) { in.Origin.Written = todo.WrittenNow }, reasons.Satisfied},
+		"written in an earlier request":   {func(in *decision.Input) { in.State.Touched = true }, reasons.Satisfied},
+		"the user only says go on":        {func(in *decision.Input) { in.ShortMessage = true }, reasons.Satisfied},
+		"a source that does not know":     {func(in *decision.Input) { in.Origin.Written = todo.WrittenUnknown }, reasons.Satisfied},
+		"a question comes before it":      {func(in *decision.Input) { in.Turn.End = handback.Asks }, reasons.AsksUser},
+		"a rejected pause is answered":    {func(in *decision.Input) { in.Turn.Rejected, in.Turn.End = true, handback.Asks }, reasons.ListUntouched},
+		"a blank turn":                    {func(in *decision.Input) { in.Turn.End = handback.Blank }, reasons.Satisfied},
+		"a step is announced":             {func(in *decision.Input) { in.Turn.End = handback.Announces }, reasons.Satisfied},
+		"a rejected pause, no text":       {func(in *decision.Input) { in.Turn.Rejected, in.Turn.End = true, handback.Blank }, reasons.ListUntouched},
+		"a finished list comes before it": {func(in *decision.Input) { in.Todos = []todo.Todo{completed("a")} }, reasons.NoActiveTodos},
 	} {
 		in := satisfied(t)
 		in.Origin.Written, in.Turn.End, in.State.Attempts = todo.WrittenEarlier, handback.Unclear, 0
@@ -81,13 +82,13 @@ func TestAnUnclearEndHasOneAttemptWhereAPersonIsThere(t *testing.T) {
 		used  int
 		want  continuation.Reason
 	}{
-		"unclear, first":     {handback.Unclear, continuation.ApprovalDefault, 0, 0, continuation.ReasonSatisfied},
-		"unclear, second":    {handback.Unclear, continuation.ApprovalDefault, 0, 1, continuation.ReasonMaxAttempts},
-		"unclear, no limit":  {handback.Unclear, continuation.ApprovalDefault, continuation.Off, 1, continuation.ReasonMaxAttempts},
-		"unclear, nobody":    {handback.Unclear, continuation.ApprovalYOLO, 0, 3, continuation.ReasonSatisfied},
-		"announced, last":    {handback.Announces, continuation.ApprovalDefault, 0, 3, continuation.ReasonSatisfied},
-		"announced, used up": {handback.Announces, continuation.ApprovalDefault, 0, 4, continuation.ReasonMaxAttempts},
-		"blank, last":        {handback.Blank, continuation.ApprovalDefault, 0, 3, continuation.ReasonSatisfied},
+		"unclear, first":     {handback.Unclear, continuation.ApprovalDefault, 0, 0, reasons.Satisfied},
+		"unclear, second":    {handback.Unclear, continuation.ApprovalDefault, 0, 1, reasons.MaxAttempts},
+		"unclear, no limit":  {handback.Unclear, continuation.ApprovalDefault, continuation.Off, 1, reasons.MaxAttempts},
+		"unclear, nobody":    {handback.Unclear, continuation.ApprovalYOLO, 0, 3, reasons.Satisfied},
+		"announced, last":    {handback.Announces, continuation.ApprovalDefault, 0, 3, reasons.Satisfied},
+		"announced, used up": {handback.Announces, continuation.ApprovalDefault, 0, 4, reasons.MaxAttempts},
+		"blank, last":        {handback.Blank, continuation.ApprovalDefault, 0, 3, reasons.Satisfied},
 	} {
 		in := satisfied(t)
 		in.Limits = withDefaults(t, continuation.Limits{MaxAttempts: c.limit})
@@ -107,15 +108,15 @@ func TestAStatedWaitIsBounded(t *testing.T) {
 		change  func(*decision.Input)
 		want    continuation.Reason
 	}{
-		"standard":                 {mode: continuation.ApprovalDefault, want: continuation.ReasonBackground},
-		"standard, for long":       {mode: continuation.ApprovalDefault, waiting: decision.Waiting{Since: noon.Add(-late), Turns: 20}, want: continuation.ReasonBackground},
-		"yolo":                     {mode: continuation.ApprovalYOLO, want: continuation.ReasonBackground},
-		"yolo, the seventh turn":   {mode: continuation.ApprovalYOLO, waiting: decision.Waiting{Since: noon, Turns: 7}, want: continuation.ReasonBackground},
-		"yolo, the eighth turn":    {mode: continuation.ApprovalYOLO, waiting: decision.Waiting{Since: noon, Turns: 8}, want: continuation.ReasonSatisfied},
-		"yolo, for long":           {mode: continuation.ApprovalYOLO, waiting: decision.Waiting{Since: noon.Add(-late), Turns: 1}, want: continuation.ReasonSatisfied},
-		"yolo, for long, no limit": {mode: continuation.ApprovalYOLO, waiting: decision.Waiting{Since: noon.Add(-late), Turns: 1}, change: func(in *decision.Input) { in.Limits.MaxTaskAge = continuation.Off }, want: continuation.ReasonBackground},
-		"a rejected pause":         {mode: continuation.ApprovalDefault, change: func(in *decision.Input) { in.Turn.Rejected = true }, want: continuation.ReasonSatisfied},
-		"set apart from the mode":  {mode: continuation.ApprovalDefault, change: func(in *decision.Input) { in.Handback.Questions = continuation.GoOn }, want: continuation.ReasonBackground},
+		"standard":                 {mode: continuation.ApprovalDefault, want: reasons.Background},
+		"standard, for long":       {mode: continuation.ApprovalDefault, waiting: decision.Waiting{Since: noon.Add(-late), Turns: 20}, want: reasons.Background},
+		"yolo":                     {mode: continuation.ApprovalYOLO, want: reasons.Background},
+		"yolo, the seventh turn":   {mode: continuation.ApprovalYOLO, waiting: decision.Waiting{Since: noon, Turns: 7}, want: reasons.Background},
+		"yolo, the eighth turn":    {mode: continuation.ApprovalYOLO, waiting: decision.Waiting{Since: noon, Turns: 8}, want: reasons.Satisfied},
+		"yolo, for long":           {mode: continuation.ApprovalYOLO, waiting: decision.Waiting{Since: noon.Add(-late), Turns: 1}, want: reasons.Satisfied},
+		"yolo, for long, no limit": {mode: continuation.ApprovalYOLO, waiting: decision.Waiting{Since: noon.Add(-late), Turns: 1}, change: func(in *decision.Input) { in.Limits.MaxTaskAge = continuation.Off }, want: reasons.Background},
+		"a rejected pause":         {mode: continuation.ApprovalDefault, change: func(in *decision.Input) { in.Turn.Rejected = true }, want: reasons.Satisfied},
+		"set apart from the mode":  {mode: continuation.ApprovalDefault, change: func(in *decision.Input) { in.Handback.Questions = continuation.GoOn }, want: reasons.Background},
 	} {
 		in := satisfied(t)
 		in.Settings.ApprovalMode, in.Turn.End, in.State.Waiting = c.mode, handback.Waits, c.waiting
@@ -153,7 +154,7 @@ func TestALimitHasARule(t *testing.T) {
 		in := satisfied(t)
 		c.change(&in)
 		ev := decision.Judge(in)
-		assert.Equal(t, continuation.ReasonMaxAttempts, ev.Reason, name)
+		assert.Equal(t, reasons.MaxAttempts, ev.Reason, name)
 		assert.Equal(t, c.limit, ev.Limit, name)
 		assert.Equal(t, c.rule, ev.LimitRule, name)
 	}
@@ -165,12 +166,12 @@ func TestARepeatedAnswerGetsOneMoreTry(t *testing.T) {
 	for _, mode := range []continuation.ApprovalMode{continuation.ApprovalDefault, continuation.ApprovalYOLO} {
 		in := satisfied(t)
 		in.Settings.ApprovalMode, in.State.Repeats = mode, 1
-		assert.Equal(t, continuation.ReasonSatisfied, decision.Judge(in).Reason)
+		assert.Equal(t, reasons.Satisfied, decision.Judge(in).Reason)
 		in.State.Repeats = 2
-		assert.Equal(t, continuation.ReasonMaxAttempts, decision.Judge(in).Reason)
+		assert.Equal(t, reasons.MaxAttempts, decision.Judge(in).Reason)
 		in.Todos = append(in.Todos, completed("b"))
 		ev := decision.Judge(in)
-		assert.Equal(t, continuation.ReasonSatisfied, ev.Reason)
+		assert.Equal(t, reasons.Satisfied, ev.Reason)
 		assert.Zero(t, ev.State.Repeats)
 	}
 }
@@ -181,10 +182,10 @@ func TestAClockThatWasSetBackHoldsACallForOneInterval(t *testing.T) {
 	in := satisfied(t)
 	in.State.LastPrompt = noon.Add(time.Hour) // of a replica whose clock is ahead
 	ev := decision.Judge(in)
-	require.Equal(t, continuation.ReasonTooSoon, ev.Reason)
+	require.Equal(t, reasons.TooSoon, ev.Reason)
 	require.Equal(t, in.Limits.MinInterval, ev.Wait)
 	in.Waited = ev.Wait
-	assert.Equal(t, continuation.ReasonSatisfied, decision.Judge(in).Reason)
+	assert.Equal(t, reasons.Satisfied, decision.Judge(in).Reason)
 	in.Waited = ev.Wait / 4
 	assert.Equal(t, ev.Wait-in.Waited, decision.Judge(in).Wait)
 }

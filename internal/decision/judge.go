@@ -12,6 +12,7 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/handback"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -143,7 +144,7 @@ type Verdict struct {
 // GoesOn reports whether the turn is continued, now or after a wait, or the program's
 // check is to be asked.
 func (v *Verdict) GoesOn() bool {
-	return v.Continue || v.Reason == continuation.ReasonTooSoon || v.Reason == continuation.ReasonCheckDue
+	return v.Continue || v.Reason == reasons.TooSoon || v.Reason == reasons.CheckDue
 }
 
 // HasSeenList reports whether the decision has looked at the list.
@@ -158,15 +159,15 @@ func Judge(in Input) Verdict {
 	in.State.Touched = in.State.Touched || in.Touched
 	v := Verdict{State: in.State, Attempt: in.State.Attempts + 1}
 	if v.judgeCall(&in) && v.judgeTurn(&in) && v.judgeUserTurn(&in) && v.judgeSession(&in) {
-		v.Continue, v.Reason = true, continuation.ReasonSatisfied
+		v.Continue, v.Reason = true, reasons.Satisfied
 		switch {
 		case v.Asks:
-			v.Reason = continuation.ReasonAsk
+			v.Reason = reasons.Ask
 		case v.Checks:
-			v.Reason = continuation.ReasonCheckFailed
+			v.Reason = reasons.CheckFailed
 		}
 	}
-	if in.HeldOut && (v.Continue || v.Reason == continuation.ReasonTooSoon) {
+	if in.HeldOut && (v.Continue || v.Reason == reasons.TooSoon) {
 		v.holdOut(&in)
 	}
 	if v.Needs == 0 && v.HasSeenList() && in.lacks(SessionState) {
@@ -178,15 +179,15 @@ func Judge(in Input) Verdict {
 // holdOut turns the verdict into one on a session of the control group. Such a call does
 // not wait for the interval either.
 func (v *Verdict) holdOut(in *Input) {
-	v.Continue, v.Reason, v.Wait = false, continuation.ReasonHoldout, 0
+	v.Continue, v.Reason, v.Wait = false, reasons.Holdout, 0
 	if in.Check == continuation.CheckDue { // it says in both groups how the work has ended
-		v.Reason = continuation.ReasonCheckDue
+		v.Reason = reasons.CheckDue
 	}
 }
 
 // need ends the decision until the fact is known.
 func (v *Verdict) need(f Facts) bool {
-	v.Needs, v.Reason = f, continuation.ReasonNone
+	v.Needs, v.Reason = f, reasons.None
 	return false
 }
 
@@ -202,14 +203,14 @@ func (v *Verdict) check(c condition, met bool, otherwise continuation.Reason) bo
 }
 
 func (v *Verdict) judgeCall(in *Input) bool {
-	return v.check(conditionEnabled, in.Settings.TodoContinuation, continuation.ReasonDisabled) &&
-		v.check(conditionInScope, in.Scope == continuation.ReasonNone, in.Scope)
+	return v.check(conditionEnabled, in.Settings.TodoContinuation, reasons.Disabled) &&
+		v.check(conditionInScope, in.Scope == reasons.None, in.Scope)
 }
 
 func (v *Verdict) judgeTurn(in *Input) bool {
-	return v.check(conditionUnbroken, !in.Turn.BrokeOff, continuation.ReasonBrokeOff) &&
-		v.check(conditionNoToolCalls, !in.Turn.ToolCalls, continuation.ReasonToolCalls) &&
-		v.check(conditionEndedWell, !in.Turn.TooLong, continuation.ReasonTooLong) &&
+	return v.check(conditionUnbroken, !in.Turn.BrokeOff, reasons.BrokeOff) &&
+		v.check(conditionNoToolCalls, !in.Turn.ToolCalls, reasons.ToolCalls) &&
+		v.check(conditionEndedWell, !in.Turn.TooLong, reasons.TooLong) &&
 		v.judgeEnding(&in.Turn)
 }
 
@@ -217,22 +218,22 @@ func (v *Verdict) judgeTurn(in *Input) bool {
 // the text and finish reason of its turn are.
 func (v *Verdict) judgeEnding(t *Turn) bool {
 	if t.Rejected {
-		return v.check(conditionEndedWell, true, continuation.ReasonNone)
+		return v.check(conditionEndedWell, true, reasons.None)
 	}
 	plain := handback.IsPlainStop(t.Finish) || t.NoFinish && t.Finish == ""
-	return v.check(conditionEndedWell, !t.ManyChoices, continuation.ReasonManyChoices) &&
-		v.check(conditionEndedWell, !t.Refused, continuation.ReasonRefused) &&
-		v.check(conditionEndedWell, !t.Unknown, continuation.ReasonUnknownContent) &&
-		v.check(conditionEndedWell, plain, continuation.ReasonNotEnded)
+	return v.check(conditionEndedWell, !t.ManyChoices, reasons.ManyChoices) &&
+		v.check(conditionEndedWell, !t.Refused, reasons.Refused) &&
+		v.check(conditionEndedWell, !t.Unknown, reasons.UnknownContent) &&
+		v.check(conditionEndedWell, plain, reasons.NotEnded)
 }
 
 func (v *Verdict) judgeUserTurn(in *Input) bool {
 	if in.Barred && in.lacks(SessionState) {
 		return v.need(SessionState)
 	}
-	return v.check(conditionNotPaused, !in.State.Paused.IsSet(), continuation.ReasonPaused) &&
-		v.check(conditionNotRefused, !in.State.Refused, continuation.ReasonProviderRefused) &&
-		v.check(conditionCurrentUserTurn, in.State.UserTurn == in.UserTurn, continuation.ReasonSuperseded)
+	return v.check(conditionNotPaused, !in.State.Paused.IsSet(), reasons.Paused) &&
+		v.check(conditionNotRefused, !in.State.Refused, reasons.ProviderRefused) &&
+		v.check(conditionCurrentUserTurn, in.State.UserTurn == in.UserTurn, reasons.Superseded)
 }
 
 func (v *Verdict) judgeSession(in *Input) bool {
@@ -257,12 +258,12 @@ func (v *Verdict) judgeSession(in *Input) bool {
 // after a pause, and once, until it has called a tool.
 func (v *Verdict) judgeWithoutList(in *Input) bool {
 	reason := reasonWithoutList(in.TodosErr)
-	if reason == continuation.ReasonNoList && in.MayAsk && !in.Turn.Rejected && (in.AskAlways || in.isUnfinished() || in.Turn.NothingOpen) {
+	if reason == reasons.NoList && in.MayAsk && !in.Turn.Rejected && (in.AskAlways || in.isUnfinished() || in.Turn.NothingOpen) {
 		switch {
 		case in.Turn.NothingOpen:
-			reason = continuation.ReasonNothingOpen
+			reason = reasons.NothingOpen
 		case in.State.Asked:
-			reason = continuation.ReasonAsked
+			reason = reasons.Asked
 		default:
 			v.Asks = true
 		}
@@ -275,9 +276,9 @@ func (v *Verdict) judgeWithoutList(in *Input) bool {
 func (v *Verdict) judgeWork(in *Input) bool {
 	return v.judgeHandback(in) &&
 		v.judgeBackground(in) &&
-		v.check(conditionNotActive, !in.State.Claim.Active(in.Now), continuation.ReasonActive) &&
+		v.check(conditionNotActive, !in.State.Claim.Active(in.Now), reasons.Active) &&
 		v.judgeBudgets(in) &&
-		v.check(conditionSuitableTodo, !v.isAboutTodos() || v.Todo != (todo.Todo{}), continuation.ReasonNoSuitableTodo) &&
+		v.check(conditionSuitableTodo, !v.isAboutTodos() || v.Todo != (todo.Todo{}), reasons.NoSuitableTodo) &&
 		v.judgeCheck(in) &&
 		v.judgeInterval(in)
 }
@@ -298,9 +299,9 @@ func (in *Input) isUnfinished() bool {
 func (v *Verdict) judgeHandback(in *Input) bool {
 	mode, asksUser := in.Settings.ApprovalMode, in.Turn.End == handback.Asks && !in.Turn.Rejected
 	untouched := in.Origin.Written == todo.WrittenEarlier && !v.State.Touched && !in.ShortMessage && (in.Turn.Rejected || !in.Turn.stalls())
-	return v.check(conditionAsksNothing, !asksUser || !waits(in.Handback.Questions, mode), continuation.ReasonAsksUser) &&
-		v.check(conditionListTouched, !v.isAboutTodos() || !untouched || !waits(in.Handback.Untouched, mode), continuation.ReasonListUntouched) &&
-		v.check(conditionOwnWork, !v.isAboutTodos() || v.List.Active > v.List.Others, continuation.ReasonOthersWork)
+	return v.check(conditionAsksNothing, !asksUser || !waits(in.Handback.Questions, mode), reasons.AsksUser) &&
+		v.check(conditionListTouched, !v.isAboutTodos() || !untouched || !waits(in.Handback.Untouched, mode), reasons.ListUntouched) &&
+		v.check(conditionOwnWork, !v.isAboutTodos() || v.List.Active > v.List.Others, reasons.OthersWork)
 }
 
 // waits reports whether the rule leaves a turn to the user in that mode.
@@ -313,7 +314,7 @@ func (v *Verdict) judgeBackground(in *Input) bool {
 		return v.need(BackgroundWork)
 	}
 	busy := in.busy()
-	if v.check(conditionNoBackground, !busy && !in.saysItWaits(), continuation.ReasonBackground) {
+	if v.check(conditionNoBackground, !busy && !in.saysItWaits(), reasons.Background) {
 		return true
 	}
 	if busy {
@@ -339,12 +340,12 @@ func (in *Input) busy() bool {
 
 // judgeCheck looks at what the program's check says, if that decides.
 func (v *Verdict) judgeCheck(in *Input) bool {
-	otherwise := continuation.ReasonCheckUnknown
+	otherwise := reasons.CheckUnknown
 	switch in.Check {
 	case continuation.CheckDue:
-		otherwise = continuation.ReasonCheckDue
+		otherwise = reasons.CheckDue
 	case continuation.CheckPassed:
-		otherwise = continuation.ReasonCheckPassed
+		otherwise = reasons.CheckPassed
 	case continuation.NoCheck, continuation.CheckFailed, continuation.CheckUnknown:
 	}
 	return v.check(conditionCheckAllows, !v.Checks || in.Check == continuation.CheckFailed, otherwise)
@@ -356,5 +357,5 @@ func (v *Verdict) judgeInterval(in *Input) bool {
 		// wait for longer than one interval in all.
 		v.Wait = max(0, min(in.Limits.MinInterval-in.Now.Sub(last), in.Limits.MinInterval-in.Waited))
 	}
-	return v.check(conditionIntervalElapsed, v.Wait == 0, continuation.ReasonTooSoon)
+	return v.check(conditionIntervalElapsed, v.Wait == 0, reasons.TooSoon)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/description"
 	"github.com/carryon-go/carryon/internal/handback"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -42,42 +43,42 @@ type violation struct {
 func violations() []violation {
 	type in = decision.Input
 	return []violation{
-		{decision.ConditionEnabled, continuation.ReasonDisabled, func(i *in) { i.Settings.TodoContinuation = false }},
-		{decision.ConditionInScope, continuation.ReasonNoTools, func(i *in) { i.Scope = continuation.ReasonNoTools }},
-		{decision.ConditionUnbroken, continuation.ReasonBrokeOff, func(i *in) { i.Turn.BrokeOff = true }},
-		{decision.ConditionNoToolCalls, continuation.ReasonToolCalls, func(i *in) { i.Turn.ToolCalls = true }},
-		{decision.ConditionEndedWell, continuation.ReasonTooLong, func(i *in) { i.Turn.TooLong = true }},
-		{decision.ConditionEndedWell, continuation.ReasonManyChoices, func(i *in) { i.Turn.ManyChoices = true }},
-		{decision.ConditionEndedWell, continuation.ReasonRefused, func(i *in) { i.Turn.Refused = true }},
-		{decision.ConditionEndedWell, continuation.ReasonNotEnded, func(i *in) { i.Turn.Finish = "length" }},
-		{decision.ConditionNotPaused, continuation.ReasonPaused, func(i *in) { i.State.Paused = continuation.Pause{Since: noon} }},
-		{decision.ConditionNotRefused, continuation.ReasonProviderRefused, func(i *in) { i.State.Refused = true }},
-		{decision.ConditionCurrentUserTurn, continuation.ReasonSuperseded, func(i *in) { i.State.UserTurn++ }},
-		{decision.ConditionActiveTodos, continuation.ReasonNoList, func(i *in) { i.TodosErr = todo.ErrNoList }},
-		{decision.ConditionActiveTodos, continuation.ReasonEmptyList, func(i *in) { i.Todos = nil }},
-		{decision.ConditionAsksNothing, continuation.ReasonAsksUser, func(i *in) { i.Turn.End = handback.Asks }},
-		{decision.ConditionListTouched, continuation.ReasonListUntouched, func(i *in) {
+		{decision.ConditionEnabled, reasons.Disabled, func(i *in) { i.Settings.TodoContinuation = false }},
+		{decision.ConditionInScope, reasons.NoTools, func(i *in) { i.Scope = reasons.NoTools }},
+		{decision.ConditionUnbroken, reasons.BrokeOff, func(i *in) { i.Turn.BrokeOff = true }},
+		{decision.ConditionNoToolCalls, reasons.ToolCalls, func(i *in) { i.Turn.ToolCalls = true }},
+		{decision.ConditionEndedWell, reasons.TooLong, func(i *in) { i.Turn.TooLong = true }},
+		{decision.ConditionEndedWell, reasons.ManyChoices, func(i *in) { i.Turn.ManyChoices = true }},
+		{decision.ConditionEndedWell, reasons.Refused, func(i *in) { i.Turn.Refused = true }},
+		{decision.ConditionEndedWell, reasons.NotEnded, func(i *in) { i.Turn.Finish = "length" }},
+		{decision.ConditionNotPaused, reasons.Paused, func(i *in) { i.State.Paused = continuation.Pause{Since: noon} }},
+		{decision.ConditionNotRefused, reasons.ProviderRefused, func(i *in) { i.State.Refused = true }},
+		{decision.ConditionCurrentUserTurn, reasons.Superseded, func(i *in) { i.State.UserTurn++ }},
+		{decision.ConditionActiveTodos, reasons.NoList, func(i *in) { i.TodosErr = todo.ErrNoList }},
+		{decision.ConditionActiveTodos, reasons.EmptyList, func(i *in) { i.Todos = nil }},
+		{decision.ConditionAsksNothing, reasons.AsksUser, func(i *in) { i.Turn.End = handback.Asks }},
+		{decision.ConditionListTouched, reasons.ListUntouched, func(i *in) {
 			i.Origin.Written, i.Turn.End = todo.WrittenEarlier, handback.Unclear
 		}},
-		{decision.ConditionOwnWork, continuation.ReasonOthersWork, func(i *in) {
+		{decision.ConditionOwnWork, reasons.OthersWork, func(i *in) {
 			i.Todos, i.Others = []todo.Todo{pending("theirs")}, []int{0}
 		}},
-		{decision.ConditionNoBackground, continuation.ReasonBackground, func(i *in) {
+		{decision.ConditionNoBackground, reasons.Background, func(i *in) {
 			i.Background = decision.Background{Unfinished: 1, Oldest: noon}
 		}},
-		{decision.ConditionNoBackground, continuation.ReasonBackground, func(i *in) { i.Turn.End = handback.Waits }},
-		{decision.ConditionNotActive, continuation.ReasonActive, func(i *in) {
+		{decision.ConditionNoBackground, reasons.Background, func(i *in) { i.Turn.End = handback.Waits }},
+		{decision.ConditionNotActive, reasons.Active, func(i *in) {
 			i.State.Claim = decision.Claim{Token: 1, Since: noon}
 		}},
-		{decision.ConditionAttemptsLeft, continuation.ReasonMaxAttempts, func(i *in) { i.State.Attempts = 4 }},
-		{decision.ConditionAttemptsLeft, continuation.ReasonMaxAttempts, func(i *in) { i.State.Repeats = 2 }},
-		{decision.ConditionProgressLeft, continuation.ReasonWithoutProgress, func(i *in) { i.State.Continuations = 10 }},
-		{decision.ConditionTokensLeft, continuation.ReasonTokenBudget, func(i *in) { i.State.Tokens = 1000 }},
-		{decision.ConditionSuitableTodo, continuation.ReasonNoSuitableTodo, func(i *in) { i.Todos = []todo.Todo{pending(" \n")} }},
-		{decision.ConditionCheckAllows, continuation.ReasonCheckDue, func(i *in) {
+		{decision.ConditionAttemptsLeft, reasons.MaxAttempts, func(i *in) { i.State.Attempts = 4 }},
+		{decision.ConditionAttemptsLeft, reasons.MaxAttempts, func(i *in) { i.State.Repeats = 2 }},
+		{decision.ConditionProgressLeft, reasons.WithoutProgress, func(i *in) { i.State.Continuations = 10 }},
+		{decision.ConditionTokensLeft, reasons.TokenBudget, func(i *in) { i.State.Tokens = 1000 }},
+		{decision.ConditionSuitableTodo, reasons.NoSuitableTodo, func(i *in) { i.Todos = []todo.Todo{pending(" \n")} }},
+		{decision.ConditionCheckAllows, reasons.CheckDue, func(i *in) {
 			i.Todos, i.State.Watermarks.Active, i.Check = nil, 0, continuation.CheckDue
 		}},
-		{decision.ConditionIntervalElapsed, continuation.ReasonTooSoon, func(i *in) { i.State.LastPrompt = noon }},
+		{decision.ConditionIntervalElapsed, reasons.TooSoon, func(i *in) { i.State.LastPrompt = noon }},
 	}
 }
 
@@ -85,7 +86,7 @@ func TestJudgeSatisfied(t *testing.T) {
 	t.Parallel()
 	in := satisfied(t)
 	assert.Equal(t, decision.Verdict{
-		Continue: true, Reason: continuation.ReasonSatisfied, Todo: in.Todos[0], Attempt: 2,
+		Continue: true, Reason: reasons.Satisfied, Todo: in.Todos[0], Attempt: 2,
 		Conditions: marks(decision.ConditionIntervalElapsed), State: in.State,
 		List: continuation.List{Todos: len(in.Todos), Active: len(in.Todos)},
 	}, decision.Judge(in))
@@ -143,7 +144,7 @@ func TestJudgeAsksForTodosOnlyIfAllBeforeThemIsMet(t *testing.T) {
 			continue
 		}
 		assert.Equal(t, decision.TodoList, ev.Needs, v.reason)
-		assert.Equal(t, continuation.ReasonNone, ev.Reason, v.reason)
+		assert.Equal(t, reasons.None, ev.Reason, v.reason)
 		assert.Equal(t, marks(decision.ConditionCurrentUserTurn), ev.Conditions, v.reason)
 		assert.Equal(t, in.State, ev.State, v.reason)
 		assert.Zero(t, ev.Todo, v.reason)
@@ -152,7 +153,7 @@ func TestJudgeAsksForTodosOnlyIfAllBeforeThemIsMet(t *testing.T) {
 
 func TestJudgeGivesTheReasonOfTheScope(t *testing.T) {
 	t.Parallel()
-	for scope := continuation.ReasonSuppressed; scope <= continuation.ReasonJSON; scope++ {
+	for scope := reasons.Suppressed; scope <= reasons.JSON; scope++ {
 		in := satisfied(t)
 		in.Scope = scope
 		ev := decision.Judge(in)
@@ -168,17 +169,17 @@ func TestJudgeHowTheTurnEnded(t *testing.T) {
 		turn decision.Turn
 		want continuation.Reason
 	}{
-		{"plain stop", decision.Turn{Finish: "stop"}, continuation.ReasonSatisfied},
-		{"another spelling of it", decision.Turn{Finish: "END_TURN"}, continuation.ReasonSatisfied},
-		{"cut", decision.Turn{Finish: "length"}, continuation.ReasonNotEnded},
-		{"unknown", decision.Turn{Finish: "novel_reason"}, continuation.ReasonNotEnded},
-		{"no finish", decision.Turn{}, continuation.ReasonNotEnded},
-		{"no finish where there never is one", decision.Turn{NoFinish: true}, continuation.ReasonSatisfied},
-		{"a finish where there never is one", decision.Turn{NoFinish: true, Finish: "length"}, continuation.ReasonNotEnded},
-		{"a plain stop where there never is one", decision.Turn{NoFinish: true, Finish: "stop"}, continuation.ReasonSatisfied},
-		{"blank", decision.Turn{Finish: "stop", End: handback.Blank}, continuation.ReasonSatisfied},
-		{"blank and cut", decision.Turn{Finish: "length", End: handback.Blank}, continuation.ReasonNotEnded},
-		{"refused", decision.Turn{Finish: "stop", Refused: true}, continuation.ReasonRefused},
+		{"plain stop", decision.Turn{Finish: "stop"}, reasons.Satisfied},
+		{"another spelling of it", decision.Turn{Finish: "END_TURN"}, reasons.Satisfied},
+		{"cut", decision.Turn{Finish: "length"}, reasons.NotEnded},
+		{"unknown", decision.Turn{Finish: "novel_reason"}, reasons.NotEnded},
+		{"no finish", decision.Turn{}, reasons.NotEnded},
+		{"no finish where there never is one", decision.Turn{NoFinish: true}, reasons.Satisfied},
+		{"a finish where there never is one", decision.Turn{NoFinish: true, Finish: "length"}, reasons.NotEnded},
+		{"a plain stop where there never is one", decision.Turn{NoFinish: true, Finish: "stop"}, reasons.Satisfied},
+		{"blank", decision.Turn{Finish: "stop", End: handback.Blank}, reasons.Satisfied},
+		{"blank and cut", decision.Turn{Finish: "length", End: handback.Blank}, reasons.NotEnded},
+		{"refused", decision.Turn{Finish: "stop", Refused: true}, reasons.Refused},
 	}
 	for _, c := range cases {
 		in := satisfied(t)
@@ -192,8 +193,8 @@ func TestJudgeHowTheTurnEnded(t *testing.T) {
 func TestJudgeRejectedPause(t *testing.T) {
 	t.Parallel()
 	exempt := []continuation.Reason{
-		continuation.ReasonManyChoices, continuation.ReasonRefused, continuation.ReasonNotEnded,
-		continuation.ReasonAsksUser,
+		reasons.ManyChoices, reasons.Refused, reasons.NotEnded,
+		reasons.AsksUser,
 	}
 	for _, v := range violations() {
 		in := satisfied(t)
@@ -201,7 +202,7 @@ func TestJudgeRejectedPause(t *testing.T) {
 		v.cause(&in)
 		want, conditions := v.reason, marksNotMet(v.condition)
 		if slices.Contains(exempt, v.reason) || in.Turn.End == handback.Waits {
-			want, conditions = continuation.ReasonSatisfied, marks(decision.ConditionIntervalElapsed)
+			want, conditions = reasons.Satisfied, marks(decision.ConditionIntervalElapsed)
 		}
 		ev := decision.Judge(in)
 		assert.Equal(t, want, ev.Reason)
@@ -219,24 +220,24 @@ func TestJudgeChoosesTheTodo(t *testing.T) {
 		want   string // content
 		reason continuation.Reason
 	}{
-		{"the only one", list(pending("a")), "a", continuation.ReasonSatisfied},
-		{"first pending", list(completed("z"), pending("a"), pending("b")), "a", continuation.ReasonSatisfied},
-		{"first in progress", list(inProgress("a"), inProgress("b")), "a", continuation.ReasonSatisfied},
-		{"in progress before pending", list(pending("a"), inProgress("b"), pending("c"), inProgress("d")), "b", continuation.ReasonSatisfied},
-		{"in progress first", list(inProgress("a"), pending("b")), "a", continuation.ReasonSatisfied},
-		{"priority does not count", list(pending("a"), todo.Todo{Content: "b", Status: todo.Pending, Priority: "high"}), "a", continuation.ReasonSatisfied},
-		{"blank pending skipped", list(pending(" "), pending("b")), "b", continuation.ReasonSatisfied},
-		{"blank in progress skipped", list(inProgress("\t\n"), pending("b")), "b", continuation.ReasonSatisfied},
-		{"blank in progress before one that is not", list(inProgress(""), pending("b"), inProgress("c")), "c", continuation.ReasonSatisfied},
-		{"only blank ones", list(inProgress(""), pending("\u200b")), "", continuation.ReasonNoSuitableTodo},
-		{"nil", nil, "", continuation.ReasonEmptyList},
-		{"empty", list(), "", continuation.ReasonEmptyList},
-		{"done", list(completed("a"), with(todo.Cancelled)), "", continuation.ReasonNoActiveTodos},
-		{"unknown status is not active", list(with("later"), completed("b")), "", continuation.ReasonUnknownStatus},
-		{"unknown status skipped", list(with("later"), pending("b")), "b", continuation.ReasonSatisfied},
-		{"another spelling", list(with("PENDING"), todo.Todo{Content: "b", Status: "In Progress"}), "b", continuation.ReasonSatisfied},
-		{"another spelling of done", list(with("Done"), with("SKIPPED")), "", continuation.ReasonNoActiveTodos},
-		{"no status", list(with("")), "x", continuation.ReasonSatisfied},
+		{"the only one", list(pending("a")), "a", reasons.Satisfied},
+		{"first pending", list(completed("z"), pending("a"), pending("b")), "a", reasons.Satisfied},
+		{"first in progress", list(inProgress("a"), inProgress("b")), "a", reasons.Satisfied},
+		{"in progress before pending", list(pending("a"), inProgress("b"), pending("c"), inProgress("d")), "b", reasons.Satisfied},
+		{"in progress first", list(inProgress("a"), pending("b")), "a", reasons.Satisfied},
+		{"priority does not count", list(pending("a"), todo.Todo{Content: "b", Status: todo.Pending, Priority: "high"}), "a", reasons.Satisfied},
+		{"blank pending skipped", list(pending(" "), pending("b")), "b", reasons.Satisfied},
+		{"blank in progress skipped", list(inProgress("\t\n"), pending("b")), "b", reasons.Satisfied},
+		{"blank in progress before one that is not", list(inProgress(""), pending("b"), inProgress("c")), "c", reasons.Satisfied},
+		{"only blank ones", list(inProgress(""), pending("\u200b")), "", reasons.NoSuitableTodo},
+		{"nil", nil, "", reasons.EmptyList},
+		{"empty", list(), "", reasons.EmptyList},
+		{"done", list(completed("a"), with(todo.Cancelled)), "", reasons.NoActiveTodos},
+		{"unknown status is not active", list(with("later"), completed("b")), "", reasons.UnknownStatus},
+		{"unknown status skipped", list(with("later"), pending("b")), "b", reasons.Satisfied},
+		{"another spelling", list(with("PENDING"), todo.Todo{Content: "b", Status: "In Progress"}), "b", reasons.Satisfied},
+		{"another spelling of done", list(with("Done"), with("SKIPPED")), "", reasons.NoActiveTodos},
+		{"no status", list(with("")), "x", reasons.Satisfied},
 	}
 	for _, c := range cases {
 		in := satisfied(t)
@@ -264,18 +265,18 @@ func TestJudgeBudgets(t *testing.T) {
 		state  decision.State
 		want   continuation.Reason
 	}{
-		{"last attempt", continuation.Limits{}, decision.State{Attempts: 3}, continuation.ReasonSatisfied},
-		{"attempts used up", continuation.Limits{}, decision.State{Attempts: 4}, continuation.ReasonMaxAttempts},
-		{"more than used up", continuation.Limits{}, decision.State{Attempts: 5}, continuation.ReasonMaxAttempts},
-		{"one attempt", continuation.Limits{MaxAttempts: 1}, decision.State{}, continuation.ReasonSatisfied},
-		{"one attempt used", continuation.Limits{MaxAttempts: 1}, decision.State{Attempts: 1}, continuation.ReasonMaxAttempts},
-		{"attempts off", continuation.Limits{MaxAttempts: off}, decision.State{Attempts: 1 << 30}, continuation.ReasonSatisfied},
-		{"last without progress", continuation.Limits{}, decision.State{Continuations: 9}, continuation.ReasonSatisfied},
-		{"used up without progress", continuation.Limits{}, decision.State{Continuations: 10}, continuation.ReasonWithoutProgress},
-		{"without progress, off", continuation.Limits{MaxWithoutProgress: off}, decision.State{Continuations: 1 << 30}, continuation.ReasonSatisfied},
-		{"tokens off unless set", continuation.Limits{}, decision.State{Tokens: 1 << 40}, continuation.ReasonSatisfied},
-		{"tokens left", continuation.Limits{TokenBudget: 100}, decision.State{Tokens: 99}, continuation.ReasonSatisfied},
-		{"tokens used up", continuation.Limits{TokenBudget: 100}, decision.State{Tokens: 100}, continuation.ReasonTokenBudget},
+		{"last attempt", continuation.Limits{}, decision.State{Attempts: 3}, reasons.Satisfied},
+		{"attempts used up", continuation.Limits{}, decision.State{Attempts: 4}, reasons.MaxAttempts},
+		{"more than used up", continuation.Limits{}, decision.State{Attempts: 5}, reasons.MaxAttempts},
+		{"one attempt", continuation.Limits{MaxAttempts: 1}, decision.State{}, reasons.Satisfied},
+		{"one attempt used", continuation.Limits{MaxAttempts: 1}, decision.State{Attempts: 1}, reasons.MaxAttempts},
+		{"attempts off", continuation.Limits{MaxAttempts: off}, decision.State{Attempts: 1 << 30}, reasons.Satisfied},
+		{"last without progress", continuation.Limits{}, decision.State{Continuations: 9}, reasons.Satisfied},
+		{"used up without progress", continuation.Limits{}, decision.State{Continuations: 10}, reasons.WithoutProgress},
+		{"without progress, off", continuation.Limits{MaxWithoutProgress: off}, decision.State{Continuations: 1 << 30}, reasons.Satisfied},
+		{"tokens off unless set", continuation.Limits{}, decision.State{Tokens: 1 << 40}, reasons.Satisfied},
+		{"tokens left", continuation.Limits{TokenBudget: 100}, decision.State{Tokens: 99}, reasons.Satisfied},
+		{"tokens used up", continuation.Limits{TokenBudget: 100}, decision.State{Tokens: 100}, reasons.TokenBudget},
 	}
 	for _, c := range cases {
 		in := satisfied(t)
@@ -315,15 +316,15 @@ func TestJudgeInterval(t *testing.T) {
 		ev := decision.Judge(in)
 		assert.Equal(t, c.want, ev.Wait, c.name)
 		if c.want == 0 {
-			assert.Equal(t, continuation.ReasonSatisfied, ev.Reason, c.name)
+			assert.Equal(t, reasons.Satisfied, ev.Reason, c.name)
 			continue
 		}
-		assert.Equal(t, continuation.ReasonTooSoon, ev.Reason, c.name)
+		assert.Equal(t, reasons.TooSoon, ev.Reason, c.name)
 		in.Now = in.Now.Add(ev.Wait - 1)
 		assert.NotZero(t, decision.Judge(in).Wait, "%s: a nanosecond before the wait is over", c.name)
 		if !c.last.After(noon) {
 			in.Now = in.Now.Add(1)
-			assert.Equal(t, continuation.ReasonSatisfied, decision.Judge(in).Reason, "%s: when the wait is over", c.name)
+			assert.Equal(t, reasons.Satisfied, decision.Judge(in).Reason, "%s: when the wait is over", c.name)
 		}
 	}
 }
@@ -351,7 +352,7 @@ func TestJudgeBackground(t *testing.T) {
 		in.Background = c.background
 		in.Limits.MaxTaskAge = c.maxAge
 		ev := decision.Judge(in)
-		assert.Equal(t, c.busy, ev.Reason == continuation.ReasonBackground, c.name)
+		assert.Equal(t, c.busy, ev.Reason == reasons.Background, c.name)
 		assert.Equal(t, c.busy, ev.Awaited == c.background.Unfinished && ev.Awaited > 0, c.name)
 	}
 }
@@ -363,10 +364,10 @@ func TestJudgeClaims(t *testing.T) {
 		claim decision.Claim
 		want  continuation.Reason
 	}{
-		{"just claimed", decision.Claim{Token: 1, Since: noon}, continuation.ReasonActive},
-		{"about to lapse", decision.Claim{Token: 1, Until: noon.Add(1)}, continuation.ReasonActive},
-		{"lapsed", decision.Claim{Token: 1, Until: noon}, continuation.ReasonSatisfied},
-		{"nobody's", decision.Claim{Since: noon}, continuation.ReasonSatisfied},
+		{"just claimed", decision.Claim{Token: 1, Since: noon}, reasons.Active},
+		{"about to lapse", decision.Claim{Token: 1, Until: noon.Add(1)}, reasons.Active},
+		{"lapsed", decision.Claim{Token: 1, Until: noon}, reasons.Satisfied},
+		{"nobody's", decision.Claim{Since: noon}, reasons.Satisfied},
 	}
 	for _, c := range cases {
 		in := satisfied(t)
@@ -382,7 +383,7 @@ func TestJudgeUserTurnOfTheCall(t *testing.T) {
 	for _, other := range []int{0, turn7 - 1, turn7 + 1} {
 		in := satisfied(t)
 		in.UserTurn = other
-		assert.Equal(t, continuation.ReasonSuperseded, decision.Judge(in).Reason)
+		assert.Equal(t, reasons.Superseded, decision.Judge(in).Reason)
 	}
 }
 
@@ -414,7 +415,7 @@ func TestJudgeProperties(t *testing.T) {
 	for _, v := range violations() {
 		assert.Positive(t, seen[v.reason], "chance inputs reach %v", v.reason)
 	}
-	assert.Positive(t, seen[continuation.ReasonSatisfied])
+	assert.Positive(t, seen[reasons.Satisfied])
 	for _, fact := range facts {
 		assert.Positive(t, needed[fact], fact)
 	}
@@ -429,7 +430,7 @@ func requireNeeds(t *testing.T, in decision.Input, ev decision.Verdict, last dec
 	t.Helper()
 	const format = "%+v\n%+v"
 	require.Zerof(t, in.Has&ev.Needs, format, in, ev)
-	require.Equalf(t, continuation.ReasonNone, ev.Reason, format, in, ev)
+	require.Equalf(t, reasons.None, ev.Reason, format, in, ev)
 	require.Equalf(t, marks(last), ev.Conditions, format, in, ev)
 }
 
@@ -448,7 +449,7 @@ func requireSound(t *testing.T, in decision.Input, ev decision.Verdict) {
 	case ev.Needs == decision.SessionState:
 		require.Zerof(t, in.Has&decision.SessionState, format, in, ev)
 		require.Truef(t, in.Barred || ev.HasSeenList(), format, in, ev)
-	case ev.Reason == continuation.ReasonSatisfied:
+	case ev.Reason == reasons.Satisfied:
 		require.Lenf(t, ev.Conditions, looked, format, in, ev)
 		require.Truef(t, ev.Todo.Status.Active() && !description.Blank(ev.Todo.Content), format, in, ev)
 		require.Containsf(t, in.Todos, ev.Todo, format, in, ev)
@@ -456,8 +457,8 @@ func requireSound(t *testing.T, in decision.Input, ev decision.Verdict) {
 		require.Lessf(t, looked, len(ev.Conditions), format, in, ev)
 		require.Equalf(t, marksNotMet(decision.Condition(looked)), ev.Conditions, format, in, ev)
 	}
-	require.Equalf(t, ev.Reason == continuation.ReasonSatisfied, ev.Continue, format, in, ev)
-	require.Equalf(t, ev.Reason == continuation.ReasonTooSoon, ev.Wait > 0, format, in, ev)
+	require.Equalf(t, ev.Reason == reasons.Satisfied, ev.Continue, format, in, ev)
+	require.Equalf(t, ev.Reason == reasons.TooSoon, ev.Wait > 0, format, in, ev)
 	require.LessOrEqualf(t, ev.Wait, max(in.Limits.MinInterval, 0), format, in, ev)
 	require.Positivef(t, ev.Attempt, format, in, ev)
 	if limit := in.Limits.MaxAttempts; ev.Continue && limit != continuation.Off {

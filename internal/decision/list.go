@@ -6,6 +6,7 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/description"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -113,26 +114,26 @@ func Count(todos []todo.Todo) continuation.List {
 func reasonOf(l *continuation.List) continuation.Reason {
 	switch {
 	case l.Todos == 0:
-		return continuation.ReasonEmptyList
+		return reasons.EmptyList
 	case l.Unknown() > 0:
-		return continuation.ReasonUnknownStatus
+		return reasons.UnknownStatus
 	}
-	return continuation.ReasonNoActiveTodos
+	return reasons.NoActiveTodos
 }
 
 // reasonWithoutList returns the reason for a missing list.
 func reasonWithoutList(err error) continuation.Reason {
 	switch {
 	case errors.Is(err, todo.ErrNoList):
-		return continuation.ReasonNoList
+		return reasons.NoList
 	case errors.Is(err, todo.ErrUnreadable):
-		return continuation.ReasonListUnreadable
+		return reasons.ListUnreadable
 	case errors.Is(err, todo.ErrNoSession):
-		return continuation.ReasonNoSession
+		return reasons.NoSession
 	case errors.Is(err, context.DeadlineExceeded):
-		return continuation.ReasonSourceLate
+		return reasons.SourceLate
 	}
-	return continuation.ReasonSourceFailed
+	return reasons.SourceFailed
 }
 
 // Digest returns a number that identifies the list, the same in every process

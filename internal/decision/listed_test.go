@@ -10,6 +10,7 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -30,32 +31,32 @@ func TestJudgeReportsTheList(t *testing.T) {
 		reason continuation.Reason
 		text   string
 	}{
-		"active":         {with("pending", "done", "skipped"), nil, continuation.ReasonSatisfied, "3 todos, 1 active, 1 completed, 1 cancelled"},
-		"one":            {with("wip"), nil, continuation.ReasonSatisfied, "1 todo, 1 active"},
-		"done":           {with("done", "completed"), nil, continuation.ReasonNoActiveTodos, "all 2 are done"},
-		"one done":       {with("done"), nil, continuation.ReasonNoActiveTodos, "1 todo, none active, 1 completed"},
-		"some cancelled": {with("done", "skipped"), nil, continuation.ReasonNoActiveTodos, "2 todos, none active, 1 completed, 1 cancelled"},
+		"active":         {with("pending", "done", "skipped"), nil, reasons.Satisfied, "3 todos, 1 active, 1 completed, 1 cancelled"},
+		"one":            {with("wip"), nil, reasons.Satisfied, "1 todo, 1 active"},
+		"done":           {with("done", "completed"), nil, reasons.NoActiveTodos, "all 2 are done"},
+		"one done":       {with("done"), nil, reasons.NoActiveTodos, "1 todo, none active, 1 completed"},
+		"some cancelled": {with("done", "skipped"), nil, reasons.NoActiveTodos, "2 todos, none active, 1 completed, 1 cancelled"},
 		"unknown": {
-			with("done", "Later ", "sometime"), nil, continuation.ReasonUnknownStatus,
+			with("done", "Later ", "sometime"), nil, reasons.UnknownStatus,
 			`3 todos, none active, 1 completed, 2 of unknown status "Later"`,
 		},
-		"empty":   {nil, nil, continuation.ReasonEmptyList, "no todos"},
-		"no list": {nil, &todo.NoListError{}, continuation.ReasonNoList, "no list: nothing was written so far"},
+		"empty":   {nil, nil, reasons.EmptyList, "no todos"},
+		"no list": {nil, &todo.NoListError{}, reasons.NoList, "no list: nothing was written so far"},
 		"a lookalike": {
-			nil, &todo.NoListError{Called: []string{"note_work"}, Lookalikes: []string{"note_work"}}, continuation.ReasonNoList,
+			nil, &todo.NoListError{Called: []string{"note_work"}, Lookalikes: []string{"note_work"}}, reasons.NoList,
 			"no list: note_work looks like a todo tool and is not known: name it with todo.WithToolNames",
 		},
 		"unreadable": {
 			nil, &todo.UnreadableError{Tool: "todo_write", Err: &todo.ArgumentsError{Item: 1, Problem: "content is missing or blank", Remedy: "send one"}},
-			continuation.ReasonListUnreadable, "the list of todo_write could not be read: item 1: content is missing or blank",
+			reasons.ListUnreadable, "the list of todo_write could not be read: item 1: content is missing or blank",
 		},
 		"no session": {
-			nil, todo.ErrNoSession, continuation.ReasonNoSession, "no session: name the conversation with continuation.WithSession, " +
+			nil, todo.ErrNoSession, reasons.NoSession, "no session: name the conversation with continuation.WithSession, " +
 				"or say todo.NewMemory(todo.WithOneConversation())",
 		},
-		"late":              {nil, fmt.Errorf("database: %w", context.DeadlineExceeded), continuation.ReasonSourceLate, "database: context deadline exceeded"},
-		"failed":            {nil, errors.New("no such table"), continuation.ReasonSourceFailed, "no such table"},
-		"failed with todos": {with("pending"), errors.New("half of it"), continuation.ReasonSourceFailed, "half of it"},
+		"late":              {nil, fmt.Errorf("database: %w", context.DeadlineExceeded), reasons.SourceLate, "database: context deadline exceeded"},
+		"failed":            {nil, errors.New("no such table"), reasons.SourceFailed, "no such table"},
+		"failed with todos": {with("pending"), errors.New("half of it"), reasons.SourceFailed, "half of it"},
 	} {
 		in := satisfied(t)
 		in.Todos, in.TodosErr, in.Origin = c.todos, c.err, todo.Origin{Place: todo.FromMemory}

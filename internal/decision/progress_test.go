@@ -11,6 +11,7 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -65,7 +66,7 @@ func TestProgressStartsAttemptsAnew(t *testing.T) {
 			assert.Equal(t, 1, ev.Attempt, c.name)
 			assert.Zero(t, ev.State.Attempts, c.name)
 		} else {
-			assert.Equal(t, continuation.ReasonMaxAttempts, ev.Reason, c.name)
+			assert.Equal(t, reasons.MaxAttempts, ev.Reason, c.name)
 			assert.Equal(t, continuation.DefaultLimits().MaxAttempts+1, ev.Attempt, c.name)
 		}
 		assert.Equal(t, c.progress, ev.State.Continuations == 0, "%s: progress renews both budgets", c.name)
@@ -148,15 +149,15 @@ func TestStaleListHasOneAttempt(t *testing.T) {
 		attempts    int
 		want        continuation.Reason
 	}{
-		{"first attempt", stale, 3, 0, continuation.ReasonSatisfied},
-		{"second", stale, 3, 1, continuation.ReasonMaxAttempts},
-		{"second, no limit otherwise", stale, off, 1, continuation.ReasonMaxAttempts},
-		{"first, no limit otherwise", stale, off, 0, continuation.ReasonSatisfied},
-		{"first of one", stale, 1, 0, continuation.ReasonSatisfied},
-		{"second of one", stale, 1, 1, continuation.ReasonMaxAttempts},
-		{"second, list not stale", 0, 3, 1, continuation.ReasonSatisfied},
-		{"second, list changed", stale + 2, 3, 1, continuation.ReasonSatisfied},
-		{"fourth, list changed", stale + 2, 3, 3, continuation.ReasonMaxAttempts},
+		{"first attempt", stale, 3, 0, reasons.Satisfied},
+		{"second", stale, 3, 1, reasons.MaxAttempts},
+		{"second, no limit otherwise", stale, off, 1, reasons.MaxAttempts},
+		{"first, no limit otherwise", stale, off, 0, reasons.Satisfied},
+		{"first of one", stale, 1, 0, reasons.Satisfied},
+		{"second of one", stale, 1, 1, reasons.MaxAttempts},
+		{"second, list not stale", 0, 3, 1, reasons.Satisfied},
+		{"second, list changed", stale + 2, 3, 1, reasons.Satisfied},
+		{"fourth, list changed", stale + 2, 3, 3, reasons.MaxAttempts},
 	}
 	for _, c := range cases {
 		in := satisfied(t)
@@ -254,7 +255,7 @@ func TestToolCallsWithoutProgressAreBounded(t *testing.T) {
 			in.State, in.Todos, in.UserTurn, in.Now = s, lists[i%len(lists)], s.UserTurn, s.LastPrompt.Add(time.Hour)
 			ev := decision.Judge(in)
 			if !ev.Continue {
-				require.Equal(t, continuation.ReasonWithoutProgress, ev.Reason, name)
+				require.Equal(t, reasons.WithoutProgress, ev.Reason, name)
 				continue
 			}
 			sinceBest++

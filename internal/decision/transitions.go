@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -272,9 +273,9 @@ func (v *Verdict) End(s State, in *Input) (State, Effect) {
 	var effect Effect
 	mended := false
 	switch v.Reason { //nolint:exhaustive // the others change nothing of their own
-	case continuation.ReasonBackground:
+	case reasons.Background:
 		s = s.Wait(in.Now)
-	case continuation.ReasonCheckPassed:
+	case reasons.CheckPassed:
 		mended = s.Check.Failed > 0
 		s = s.PassCheck()
 	}

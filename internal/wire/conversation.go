@@ -9,6 +9,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/automatic"
 	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/reasons"
 )
 
 // Facts are the facts about a request, as its body is read: above all, the last message of the user and what follows it.
@@ -58,7 +59,7 @@ func (f *Facts) EndMessage(content []byte) {
 
 // LeaveAloneIf records the reason to leave the request alone, if it applies and no other was recorded.
 func (f *Facts) LeaveAloneIf(applies bool, reason continuation.Reason) {
-	if applies && f.LeaveAlone == continuation.ReasonNone {
+	if applies && f.LeaveAlone == reasons.None {
 		f.LeaveAlone = reason
 	}
 }

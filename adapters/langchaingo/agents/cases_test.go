@@ -14,6 +14,7 @@ import (
 	"github.com/tmc/langchaingo/chains"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 )
 
@@ -120,7 +121,7 @@ func TestCase25OnlyAFinishIsContinued(t *testing.T) {
 	inTextKinds(t, func(t *testing.T, k kind) {
 		s := newScene(t, k, setup{todos: noneOf(t)}, searches("tea"), fakellm.Text(k.final+"done"))
 		assert.Equal(t, "done", strings.TrimSpace(s.requireRun(t, "Do it.").output))
-		assert.Equal(t, continuation.ReasonToolCalls, s.events.Decisions()[0].Reason)
+		assert.Equal(t, reasons.ToolCalls, s.events.Decisions()[0].Reason)
 
 		s = newScene(t, k, setup{}, fakellm.Text("I do not know what to say."))
 		_, err := s.run("Do it.")

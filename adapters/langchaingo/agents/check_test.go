@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -44,7 +44,7 @@ func TestExecutorsEndWhenTheCheckPasses(t *testing.T) {
 			require.Len(t, requests, 4)
 			assert.Contains(t, requests[2].Last().Content, "FAIL TestTea")
 			decisions := s.events.Decisions()
-			assert.Equal(t, continuation.ReasonCheckPassed, decisions[len(decisions)-1].Reason)
+			assert.Equal(t, reasons.CheckPassed, decisions[len(decisions)-1].Reason)
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
@@ -225,5 +226,5 @@ func TestCountsBeyondAnyBudget(t *testing.T) {
 	second := strings.TrimSuffix(chunkOf(0, `{"content":"Soon."}`, "stop", ""), "}\n\n") + usage + done
 	budget := middleware.WithLimits(continuation.Limits{TokenBudget: 1_000_000, MaxAttempts: 3, MinInterval: continuation.Off})
 	got := scenario.New(t, scenario.WireStream, scenario.TwoTodos(), budget).Ask(planned(), fakellm.Raw(second))
-	assert.Equal(t, continuation.ReasonTokenBudget, got.Outcome.Reason, got.Outcome.Reason.String())
+	assert.Equal(t, reasons.TokenBudget, got.Outcome.Reason, got.Outcome.Reason.String())
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/quirks"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
@@ -280,7 +281,7 @@ func TestTransportDoesWhatTheTypedAdapterDoes(t *testing.T) {
 			wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
 				for _, got := range p.requireParity(t, w) {
 					assert.True(t, got.Outcome.Ended)
-					assert.NotEqual(t, continuation.ReasonNone, got.Outcome.Reason)
+					assert.NotEqual(t, reasons.None, got.Outcome.Reason)
 				}
 			})
 		})

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/sse"
 	"github.com/carryon-go/carryon/pause"
@@ -81,11 +81,11 @@ func (p *parser) read(body []byte) bool {
 	f.End(identityOf, addLoop)
 	switch {
 	case p.prefills:
-		f.LeaveAlone = continuation.ReasonPrefill
+		f.LeaveAlone = reasons.Prefill
 	case f.Messages == 0:
-		f.LeaveAlone = continuation.ReasonNoMessages
+		f.LeaveAlone = reasons.NoMessages
 	case f.Unanswered && wire.IsSideCall(f.User):
-		f.LeaveAlone = continuation.ReasonSideCall
+		f.LeaveAlone = reasons.SideCall
 	}
 	return isObject && s.OK() && s.Kind() == 0
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/chatcompletions"
@@ -57,12 +57,12 @@ func TestFactsOfARequest(t *testing.T) {
 		`{"structured_outputs":{"regex":"a+"},"response_format":{"type":"text"}}`:                                               {JSON: true},
 		`{"grammar":"root ::= x","guided_choice":[]}`:                                                                           {JSON: true},
 		`{"grammar":"","guided_choice":[],"json_schema":{},"guided_json":null}`:                                                 {},
-		`{"continue_final_message":true,"messages":[]}`:                                                                         {LeaveAlone: continuation.ReasonPrefill},
+		`{"continue_final_message":true,"messages":[]}`:                                                                         {LeaveAlone: reasons.Prefill},
 		`{"continue_final_message":false}`:                                                                                      {},
 		`{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b","tool_calls":null}]}`:                     {Messages: 2, Users: 1, User: "a"},
 		`{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b","tool_calls":[]}]}`:                       {Messages: 2, Users: 1, User: "a"},
 		`{"messages":[{"role":"assistant","prefix":true},{"role":"user","content":"a"}]}`:                                       {Messages: 2, Users: 1, User: "a", Unanswered: true},
-		`{"messages":[{"role":"user","content":"a"},{"role":"assistant","prefix":true}]}`:                                       {Messages: 2, Users: 1, User: "a", LeaveAlone: continuation.ReasonPrefill},
+		`{"messages":[{"role":"user","content":"a"},{"role":"assistant","prefix":true}]}`:                                       {Messages: 2, Users: 1, User: "a", LeaveAlone: reasons.Prefill},
 		`{"messages":[{"role":"user","content":"a"},{"role":"user","content":"b"}],"messages":[{"role":"user","content":"c"}]}`: {Messages: 1, Users: 1, User: "c", Unanswered: true},
 		`{"functions":[{}]}`:                    {Legacy: true},
 		`{"functions":[],"function_call":null}`: {},
@@ -80,8 +80,8 @@ func TestFactsOfARequest(t *testing.T) {
 		if want.FirstUser == "" {
 			want.FirstUser = want.User
 		}
-		if want.Messages == 0 && want.LeaveAlone == continuation.ReasonNone {
-			want.LeaveAlone = continuation.ReasonNoMessages
+		if want.Messages == 0 && want.LeaveAlone == reasons.None {
+			want.LeaveAlone = reasons.NoMessages
 		}
 		assert.Equal(t, want, got, text)
 		assert.False(t, r.Stream(), text)

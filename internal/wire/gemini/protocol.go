@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/wire"
 )
 
@@ -39,7 +39,7 @@ func (Protocol) Parse(u *url.URL, body []byte, source wire.Body) (adapter.Reques
 	e := endpointOf(u)
 	p := parser{request: &request{endpoint: e, source: source}}
 	p.facts.Provider, p.facts.Model, p.facts.Streamed = e.provider, e.model, e.stream
-	p.facts.LeaveAloneIf(e.stream && !e.events, continuation.ReasonFraming)
+	p.facts.LeaveAloneIf(e.stream && !e.events, reasons.Framing)
 	ok := p.read(body)
 	p.facts.History, p.facts.ToolNames = p.request.history, p.request
 	return p.facts.Request, p.request, ok

@@ -9,6 +9,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/sse"
 	"github.com/carryon-go/carryon/pause"
@@ -80,9 +81,9 @@ func (p *parser) read(body []byte) bool {
 	}
 	f := &p.facts
 	f.End(wordsOf, addLoop)
-	f.LeaveAloneIf(f.Messages == 0, continuation.ReasonNoMessages)
-	f.LeaveAloneIf(p.last.role == roleModel, continuation.ReasonPrefill)
-	f.LeaveAloneIf(p.last.role == roleUser && wire.IsSideCall(textOf(p.last.parts)), continuation.ReasonSideCall)
+	f.LeaveAloneIf(f.Messages == 0, reasons.NoMessages)
+	f.LeaveAloneIf(p.last.role == roleModel, reasons.Prefill)
+	f.LeaveAloneIf(p.last.role == roleUser && wire.IsSideCall(textOf(p.last.parts)), reasons.SideCall)
 	return isObject && p.isList && s.OK() && s.Kind() == 0
 }
 
@@ -99,9 +100,9 @@ func (p *parser) readMember(name string, s *rawjson.Scanner) {
 		p.readConfig(s)
 	case "cachedContent":
 		p.facts.Toolless = !rawjson.IsEmpty(s.Raw()) // what is cached has the tools
-		p.facts.LeaveAloneIf(p.facts.Toolless, continuation.ReasonCachedContent)
+		p.facts.LeaveAloneIf(p.facts.Toolless, reasons.CachedContent)
 	case "continuationToken":
-		p.facts.LeaveAloneIf(!rawjson.IsEmpty(s.Raw()), continuation.ReasonResumption)
+		p.facts.LeaveAloneIf(!rawjson.IsEmpty(s.Raw()), reasons.Resumption)
 	}
 }
 
@@ -118,9 +119,9 @@ func (p *parser) readConfig(s *rawjson.Scanner) {
 		case "responseSchema", "responseJsonSchema", "responseFormat":
 			f.JSON = f.JSON || !rawjson.IsNull(raw)
 		case "responseModalities":
-			p.facts.LeaveAloneIf(slices.ContainsFunc(rawjson.Elements(raw), isNotText), continuation.ReasonModalities)
+			p.facts.LeaveAloneIf(slices.ContainsFunc(rawjson.Elements(raw), isNotText), reasons.Modalities)
 		case "stopSequences":
-			p.facts.LeaveAloneIf(!rawjson.IsEmpty(raw) && len(rawjson.Elements(raw)) > 0, continuation.ReasonStopSequences)
+			p.facts.LeaveAloneIf(!rawjson.IsEmpty(raw) && len(rawjson.Elements(raw)) > 0, reasons.StopSequences)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 )
@@ -136,7 +136,7 @@ func TestNoMoreThan128Functions(t *testing.T) {
 	require.Len(t, got.requests, 2)
 	assert.Len(t, got.requests[1].Tools, 128)
 	assert.Contains(t, got.text(t), "Task paused: "+wiretest.Blocked)
-	assert.Equal(t, continuation.ReasonPaused, got.outcome.Reason)
+	assert.Equal(t, reasons.Paused, got.outcome.Reason)
 }
 
 // A request with cached content is left alone: the API takes no function beside it, and its tools are not in the request.
@@ -146,7 +146,7 @@ func TestCachedContent(t *testing.T) {
 	got := ask{members: `"cachedContent":"cachedContents/a",`, tools: `[]`, contents: loop, turns: []fakellm.Turn{fakellm.Text(wiretest.Plan)}}.exchange(t, true, 0)
 	require.NoError(t, got.err)
 	assert.Len(t, got.requests, 1)
-	assert.Equal(t, continuation.ReasonCachedContent.Code(), got.outcome.Reason.Code())
+	assert.Equal(t, reasons.CachedContent.Code(), got.outcome.Reason.Code())
 }
 
 // An error that stands in a stream without an event, as some servers write it, passes as it came.
@@ -157,7 +157,7 @@ func TestBareError(t *testing.T) {
 	require.NoError(t, got.err)
 	assert.Equal(t, stream, got.raw)
 	assert.Len(t, got.requests, 1)
-	assert.Equal(t, continuation.ReasonBrokeOff.Code(), got.outcome.Reason.Code())
+	assert.Equal(t, reasons.BrokeOff.Code(), got.outcome.Reason.Code())
 }
 
 // A refusal that would come again is not asked for twice.

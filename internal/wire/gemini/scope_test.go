@@ -11,6 +11,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/internal/wire/gemini"
@@ -49,9 +50,9 @@ func TestFactsOfTheURL(t *testing.T) {
 		studio + ":streamGenerateContent?alt=sse": {Model: "gemini-2.5-pro", Provider: "gcp.gemini", Streamed: true},
 		vertex + ":streamGenerateContent?alt=sse": {Model: "gemini-2.5-pro", Provider: "gcp.vertex_ai", Streamed: true},
 		assist + ":generateContent":               {Model: "in the body", Provider: "gcp.gen_ai"},
-		studio + ":streamGenerateContent":         {Model: "gemini-2.5-pro", Provider: "gcp.gemini", Streamed: true, LeaveAlone: continuation.ReasonFraming},
+		studio + ":streamGenerateContent":         {Model: "gemini-2.5-pro", Provider: "gcp.gemini", Streamed: true, LeaveAlone: reasons.Framing},
 		studio + ":streamGenerateContent?$alt=json%3Benum-encoding%3Dint": {
-			Model: "gemini-2.5-pro", Provider: "gcp.gemini", Streamed: true, LeaveAlone: continuation.ReasonFraming,
+			Model: "gemini-2.5-pro", Provider: "gcp.gemini", Streamed: true, LeaveAlone: reasons.Framing,
 		},
 	} {
 		request := `{"model":"models/in the body","request":{"contents":[` + hello + `]},"contents":[` + hello + `]}`
@@ -64,7 +65,7 @@ func TestFactsOfTheURL(t *testing.T) {
 // What is left alone passes as it is, for a reason that is reported.
 func TestScope(t *testing.T) {
 	t.Parallel()
-	none := continuation.ReasonNone
+	none := reasons.None
 	for name, test := range map[string]struct {
 		ask
 		reason continuation.Reason
@@ -73,28 +74,28 @@ func TestScope(t *testing.T) {
 		"VALIDATED":               {ask{members: `"toolConfig":{"functionCallingConfig":{"mode":"VALIDATED"}},`}, none},
 		"no mode":                 {ask{members: `"toolConfig":{},`}, none},
 		"a number":                {ask{members: `"tool_config":{"function_calling_config":{"mode":1}},`}, none},
-		"ANY":                     {ask{members: `"toolConfig":{"functionCallingConfig":{"mode":"ANY"}},`}, continuation.ReasonToolChoice},
-		"any, in snake case":      {ask{members: `"tool_config":{"function_calling_config":{"mode":"any"}},`}, continuation.ReasonToolChoice},
-		"NONE":                    {ask{members: `"toolConfig":{"functionCallingConfig":{"mode":"NONE"}},`}, continuation.ReasonToolChoice},
-		"NONE as a number":        {ask{members: `"toolConfig":{"functionCallingConfig":{"mode":3}},`}, continuation.ReasonToolChoice},
-		"an unknown mode":         {ask{members: `"toolConfig":{"functionCallingConfig":{"mode":"NEW"}},`}, continuation.ReasonToolChoice},
-		"no functions":            {ask{tools: `[{"googleSearch":{}}]`}, continuation.ReasonNoTools},
+		"ANY":                     {ask{members: `"toolConfig":{"functionCallingConfig":{"mode":"ANY"}},`}, reasons.ToolChoice},
+		"any, in snake case":      {ask{members: `"tool_config":{"function_calling_config":{"mode":"any"}},`}, reasons.ToolChoice},
+		"NONE":                    {ask{members: `"toolConfig":{"functionCallingConfig":{"mode":"NONE"}},`}, reasons.ToolChoice},
+		"NONE as a number":        {ask{members: `"toolConfig":{"functionCallingConfig":{"mode":3}},`}, reasons.ToolChoice},
+		"an unknown mode":         {ask{members: `"toolConfig":{"functionCallingConfig":{"mode":"NEW"}},`}, reasons.ToolChoice},
+		"no functions":            {ask{tools: `[{"googleSearch":{}}]`}, reasons.NoTools},
 		"search beside functions": {ask{tools: `[{"googleSearch":{}},{"functionDeclarations":[` + editFile + `]},{"codeExecution":{}}]`}, none},
-		"stop sequences":          {ask{members: `"generationConfig":{"stopSequences":["END"]},`}, continuation.ReasonStopSequences},
+		"stop sequences":          {ask{members: `"generationConfig":{"stopSequences":["END"]},`}, reasons.StopSequences},
 		"no stop sequences":       {ask{members: `"generationConfig":{"stopSequences":[ ]},`}, none},
-		"two candidates":          {ask{members: `"generationConfig":{"candidateCount":2},`}, continuation.ReasonManyChoices},
+		"two candidates":          {ask{members: `"generationConfig":{"candidateCount":2},`}, reasons.ManyChoices},
 		"one candidate":           {ask{members: `"generation_config":{"candidate_count":1},`}, none},
-		"JSON":                    {ask{members: `"generationConfig":{"responseMimeType":"application/json"},`}, continuation.ReasonJSON},
+		"JSON":                    {ask{members: `"generationConfig":{"responseMimeType":"application/json"},`}, reasons.JSON},
 		"no type":                 {ask{members: `"generationConfig":{"responseMimeType":""},`}, none},
-		"a schema":                {ask{members: `"generation_config":{"response_json_schema":{}},`}, continuation.ReasonJSON},
+		"a schema":                {ask{members: `"generation_config":{"response_json_schema":{}},`}, reasons.JSON},
 		"text":                    {ask{members: `"generationConfig":{"responseMimeType":"text/plain","responseSchema":null,"responseModalities":["TEXT"]},`}, none},
-		"images":                  {ask{members: `"generationConfig":{"responseModalities":["TEXT","IMAGE"]},`}, continuation.ReasonModalities},
-		"cached content":          {ask{members: `"cachedContent":"cachedContents/a",`, tools: `[]`}, continuation.ReasonCachedContent},
-		"cached content, tools":   {ask{members: `"cached_content":"cachedContents/a",`}, continuation.ReasonCachedContent},
-		"a resumption":            {ask{members: `"continuationToken":"abc",`}, continuation.ReasonResumption},
-		"a prefill":               {ask{contents: hello + `,{"role":"model","parts":[{"text":"So"}]}`}, continuation.ReasonPrefill},
+		"images":                  {ask{members: `"generationConfig":{"responseModalities":["TEXT","IMAGE"]},`}, reasons.Modalities},
+		"cached content":          {ask{members: `"cachedContent":"cachedContents/a",`, tools: `[]`}, reasons.CachedContent},
+		"cached content, tools":   {ask{members: `"cached_content":"cachedContents/a",`}, reasons.CachedContent},
+		"a resumption":            {ask{members: `"continuationToken":"abc",`}, reasons.Resumption},
+		"a prefill":               {ask{contents: hello + `,{"role":"model","parts":[{"text":"So"}]}`}, reasons.Prefill},
 		"no contents":             {ask{contents: ` `}, none},
-		"the array framing":       {ask{query: "key=k"}, continuation.ReasonFraming},
+		"the array framing":       {ask{query: "key=k"}, reasons.Framing},
 		"snake case":              {ask{tools: `[{"function_declarations":[{"name":"edit_file","parameters_json_schema":{}}]}]`}, none},
 		"128 functions":           {ask{tools: `[{"functionDeclarations":[` + strings.TrimSuffix(strings.Repeat(editFile+",", 128), ",") + `]}]`}, none},
 	} {
@@ -102,7 +103,7 @@ func TestScope(t *testing.T) {
 			t.Parallel()
 			if name == "128 functions" || strings.Contains(name, "prefill") || name == "no contents" {
 				facts := parse(t, test.url(true), test.body())
-				assert.Equal(t, test.reason == continuation.ReasonPrefill, facts.LeaveAlone == continuation.ReasonPrefill)
+				assert.Equal(t, test.reason == reasons.Prefill, facts.LeaveAlone == reasons.Prefill)
 				return
 			}
 			test.turns = []fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Call("edit_file", "{}")}
@@ -114,7 +115,7 @@ func TestScope(t *testing.T) {
 				return
 			}
 			assert.Len(t, got.requests, 2)
-			assert.Equal(t, continuation.ReasonToolCalls, got.outcome.Reason)
+			assert.Equal(t, reasons.ToolCalls, got.outcome.Reason)
 		})
 	}
 }
@@ -126,26 +127,26 @@ func TestTurnsThatAreLeftAlone(t *testing.T) {
 		chunks []string
 		reason continuation.Reason
 	}{
-		"a call":              {[]string{of(edits, stop)}, continuation.ReasonToolCalls},
-		"text, then a call":   {[]string{of(says("One.")), of(edits), of(says(""), stop)}, continuation.ReasonToolCalls},
-		"a call in pieces":    {[]string{of(`{"functionCall":{"name":"edit_file","willContinue":true}}`), of(`{"functionCall":{}}`, stop)}, continuation.ReasonToolCalls},
-		"a call without name": {[]string{of(`{"functionCall":{}}`, stop)}, continuation.ReasonToolCalls},
-		"MAX_TOKENS":          {[]string{of(says("One."), `"finishReason":"MAX_TOKENS"`)}, continuation.ReasonNotEnded},
-		"SAFETY":              {[]string{of(says("One."), `"finishReason":"SAFETY"`)}, continuation.ReasonNotEnded},
-		"MALFORMED":           {[]string{of(says("One."), `"finishReason":"MALFORMED_FUNCTION_CALL"`)}, continuation.ReasonNotEnded},
-		"CONTINUATION":        {[]string{of(says("One."), `"finishReason":"CONTINUATION"`, `"continuationToken":"t"`)}, continuation.ReasonNotEnded},
-		"an unknown finish":   {[]string{of(says("One."), `"finishReason":"COMPLETE"`)}, continuation.ReasonNotEnded},
-		"another number":      {[]string{of(says("One."), `"finishReason":5`)}, continuation.ReasonNotEnded},
-		"no finish":           {[]string{of(says("One."))}, continuation.ReasonNotEnded},
-		"an error":            {[]string{of(says("One.")), `{"error":{"code":503,"message":"Overloaded","status":"UNAVAILABLE"}}`}, continuation.ReasonBrokeOff},
-		"a blocked prompt":    {[]string{`{"promptFeedback":{"blockReason":"SAFETY"},"usageMetadata":{}}`}, continuation.ReasonRefused},
-		"two candidates":      {[]string{strings.Replace(of(says("One."), stop), `}],"usage`, `},{"index":1}],"usage`, 1)}, continuation.ReasonManyChoices},
-		"another index":       {[]string{strings.Replace(of(says("One."), stop), `"index":0`, `"index":1`, 1)}, continuation.ReasonManyChoices},
-		"an image":            {[]string{of(says("One.")+`,{"inlineData":{}}`, stop)}, continuation.ReasonUnknownContent},
-		"an unknown part":     {[]string{of(says("One.")+`,{"novelty":{}}`, stop)}, continuation.ReasonUnknownContent},
-		"an unknown thought":  {[]string{of(says("One.")+`,{"novelty":{},"thought":true}`, stop)}, continuation.ReasonUnknownContent},
-		"an unknown line":     {[]string{of(says("One.")), "[DONE]", of(says(""), stop)}, continuation.ReasonUnknownContent},
-		"a tool that runs":    {[]string{of(`{"toolCall":{"id":"1"}},`+says("One."), stop)}, continuation.ReasonUnknownContent},
+		"a call":              {[]string{of(edits, stop)}, reasons.ToolCalls},
+		"text, then a call":   {[]string{of(says("One.")), of(edits), of(says(""), stop)}, reasons.ToolCalls},
+		"a call in pieces":    {[]string{of(`{"functionCall":{"name":"edit_file","willContinue":true}}`), of(`{"functionCall":{}}`, stop)}, reasons.ToolCalls},
+		"a call without name": {[]string{of(`{"functionCall":{}}`, stop)}, reasons.ToolCalls},
+		"MAX_TOKENS":          {[]string{of(says("One."), `"finishReason":"MAX_TOKENS"`)}, reasons.NotEnded},
+		"SAFETY":              {[]string{of(says("One."), `"finishReason":"SAFETY"`)}, reasons.NotEnded},
+		"MALFORMED":           {[]string{of(says("One."), `"finishReason":"MALFORMED_FUNCTION_CALL"`)}, reasons.NotEnded},
+		"CONTINUATION":        {[]string{of(says("One."), `"finishReason":"CONTINUATION"`, `"continuationToken":"t"`)}, reasons.NotEnded},
+		"an unknown finish":   {[]string{of(says("One."), `"finishReason":"COMPLETE"`)}, reasons.NotEnded},
+		"another number":      {[]string{of(says("One."), `"finishReason":5`)}, reasons.NotEnded},
+		"no finish":           {[]string{of(says("One."))}, reasons.NotEnded},
+		"an error":            {[]string{of(says("One.")), `{"error":{"code":503,"message":"Overloaded","status":"UNAVAILABLE"}}`}, reasons.BrokeOff},
+		"a blocked prompt":    {[]string{`{"promptFeedback":{"blockReason":"SAFETY"},"usageMetadata":{}}`}, reasons.Refused},
+		"two candidates":      {[]string{strings.Replace(of(says("One."), stop), `}],"usage`, `},{"index":1}],"usage`, 1)}, reasons.ManyChoices},
+		"another index":       {[]string{strings.Replace(of(says("One."), stop), `"index":0`, `"index":1`, 1)}, reasons.ManyChoices},
+		"an image":            {[]string{of(says("One.")+`,{"inlineData":{}}`, stop)}, reasons.UnknownContent},
+		"an unknown part":     {[]string{of(says("One.")+`,{"novelty":{}}`, stop)}, reasons.UnknownContent},
+		"an unknown thought":  {[]string{of(says("One.")+`,{"novelty":{},"thought":true}`, stop)}, reasons.UnknownContent},
+		"an unknown line":     {[]string{of(says("One.")), "[DONE]", of(says(""), stop)}, reasons.UnknownContent},
+		"a tool that runs":    {[]string{of(`{"toolCall":{"id":"1"}},`+says("One."), stop)}, reasons.UnknownContent},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

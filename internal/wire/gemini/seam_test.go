@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
@@ -58,7 +59,7 @@ func TestTextThenCall(t *testing.T) {
 				messages := got.requests[1].Messages
 				assert.Equal(t, fakellm.Message{Role: "model", Content: wiretest.Plan}, messages[len(messages)-2])
 				assert.Contains(t, got.requests[1].Last().Content, "Write the parser")
-				assert.Equal(t, continuation.ReasonToolCalls, got.outcome.Reason)
+				assert.Equal(t, reasons.ToolCalls, got.outcome.Reason)
 			})
 		})
 	}
@@ -220,7 +221,7 @@ func TestFinishThatIsNotTheEnd(t *testing.T) {
 	got := ask{turns: []fakellm.Turn{turn}}.exchange(t, true, 0)
 	require.NoError(t, got.err)
 	assert.Len(t, got.requests, 1)
-	assert.Equal(t, continuation.ReasonNotEnded, got.outcome.Reason)
+	assert.Equal(t, reasons.NotEnded, got.outcome.Reason)
 	assert.Contains(t, got.raw, "One.")
 	assert.Contains(t, got.raw, " Two.")
 }
@@ -272,7 +273,7 @@ func TestPauseInTheFirstTurn(t *testing.T) {
 				assert.NotContains(t, got.raw, "todo_pause")
 				assert.Contains(t, got.text(t), "Task paused: "+wiretest.Blocked)
 				assert.Equal(t, name == "with a call", strings.Contains(got.raw, "edit_file"))
-				assert.Equal(t, continuation.ReasonPaused, got.outcome.Reason)
+				assert.Equal(t, reasons.Paused, got.outcome.Reason)
 			})
 		})
 	}

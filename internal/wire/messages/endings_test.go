@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
@@ -18,9 +19,9 @@ import (
 func TestStopReasonsThatEndTheCall(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[string]continuation.Reason{
-		"stop_sequence": continuation.ReasonNotEnded, "max_tokens": continuation.ReasonNotEnded, "pause_turn": continuation.ReasonNotEnded,
-		"refusal": continuation.ReasonRefused, "model_context_window_exceeded": continuation.ReasonNotEnded,
-		"compaction": continuation.ReasonNotEnded, "stop": continuation.ReasonNotEnded, "tool_use": continuation.ReasonNotEnded,
+		"stop_sequence": reasons.NotEnded, "max_tokens": reasons.NotEnded, "pause_turn": reasons.NotEnded,
+		"refusal": reasons.Refused, "model_context_window_exceeded": reasons.NotEnded,
+		"compaction": reasons.NotEnded, "stop": reasons.NotEnded, "tool_use": reasons.NotEnded,
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
@@ -76,7 +77,7 @@ func TestContinuationsThatDoNotEndWell(t *testing.T) {
 				require.NoError(t, got.err)
 				assert.Equal(t, "end_turn", got.message.StopReason)
 				assert.JSONEq(t, `{"input_tokens":10,"output_tokens":5}`, string(got.message.Usage))
-				assert.Equal(t, continuation.ReasonFailed, got.outcome.Reason)
+				assert.Equal(t, reasons.Failed, got.outcome.Reason)
 				require.Error(t, got.outcome.Err)
 				want, sent := []string{wiretest.Plan}, 4 // nothing is shown of an answer in one piece: it is asked for three times
 				if stream {
@@ -134,25 +135,25 @@ func TestFirstTurnsThatAreNotContinued(t *testing.T) {
 	}{
 		"calls with end_turn": {
 			began("") + text("0", wiretest.Plan) + blockOf("1", `{"type":"tool_use","id":"t1","name":"edit_file","input":{}}`) + ended("end_turn"),
-			continuation.ReasonToolCalls,
+			reasons.ToolCalls,
 		},
 		"a call at the beginning": {
 			strings.Replace(began(""), `"content":[]`, `"content":[{"type":"tool_use","id":"t1","name":"edit_file","input":{}}]`, 1) + text("1", wiretest.Plan) + ended("end_turn"),
-			continuation.ReasonToolCalls,
+			reasons.ToolCalls,
 		},
 		"an unknown block": {
-			began("") + text("0", wiretest.Plan) + blockOf("1", `{"type":"mcp_approval_request","id":"a1"}`) + ended("end_turn"), continuation.ReasonUnknownContent,
+			began("") + text("0", wiretest.Plan) + blockOf("1", `{"type":"mcp_approval_request","id":"a1"}`) + ended("end_turn"), reasons.UnknownContent,
 		},
-		"a compaction":     {began("") + blockOf("0", `{"type":"compaction"}`) + text("1", wiretest.Plan) + ended("end_turn"), continuation.ReasonUnknownContent},
-		"no message_stop":  {strings.TrimSuffix(whole, event("message_stop", "")), continuation.ReasonBrokeOff},
-		"no message_delta": {began("") + text("0", wiretest.Plan) + event("message_stop", ""), continuation.ReasonNotEnded},
-		"nothing more":     {began("") + text("0", wiretest.Plan), continuation.ReasonNotEnded},
+		"a compaction":     {began("") + blockOf("0", `{"type":"compaction"}`) + text("1", wiretest.Plan) + ended("end_turn"), reasons.UnknownContent},
+		"no message_stop":  {strings.TrimSuffix(whole, event("message_stop", "")), reasons.BrokeOff},
+		"no message_delta": {began("") + text("0", wiretest.Plan) + event("message_stop", ""), reasons.NotEnded},
+		"nothing more":     {began("") + text("0", wiretest.Plan), reasons.NotEnded},
 		"an error": {
-			began("") + text("0", wiretest.Plan) + event("error", `"error":{"type":"overloaded_error","message":"Later."}`), continuation.ReasonBrokeOff,
+			began("") + text("0", wiretest.Plan) + event("error", `"error":{"type":"overloaded_error","message":"Later."}`), reasons.BrokeOff,
 		},
-		"not JSON":              {began("") + "event: content_block_delta\ndata: {\"type\n\n", continuation.ReasonBrokeOff},
-		"more after the end":    {whole[:len(whole)-len(event("message_stop", ""))] + text("1", "More."), continuation.ReasonNotEnded},
-		"a server tool's pause": {began("") + text("0", wiretest.Plan) + blockOf("1", serverTool) + ended("pause_turn"), continuation.ReasonNotEnded},
+		"not JSON":              {began("") + "event: content_block_delta\ndata: {\"type\n\n", reasons.BrokeOff},
+		"more after the end":    {whole[:len(whole)-len(event("message_stop", ""))] + text("1", "More."), reasons.NotEnded},
+		"a server tool's pause": {began("") + text("0", wiretest.Plan) + blockOf("1", serverTool) + ended("pause_turn"), reasons.NotEnded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

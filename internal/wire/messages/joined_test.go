@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
@@ -106,7 +107,7 @@ func TestCountsBeyondAnyBudget(t *testing.T) {
 	} {
 		ask{options: []middleware.Option{budget}, turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Text("Soon.").UsageJSON(usage)}}.both(t, func(t *testing.T, got answer) {
 			t.Helper()
-			assert.Equal(t, continuation.ReasonTokenBudget, got.outcome.Reason, got.outcome.Reason.String())
+			assert.Equal(t, reasons.TokenBudget, got.outcome.Reason, got.outcome.Reason.String())
 			assert.Len(t, got.requests, 2)
 		})
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/sse"
 	"github.com/carryon-go/carryon/pause"
@@ -70,9 +70,9 @@ func (p *parser) read(body []byte) bool {
 		}
 	}
 	f.End(wordsOf, addLoop)
-	f.LeaveAloneIf(f.Messages == 0, continuation.ReasonNoMessages)
-	f.LeaveAloneIf(p.last == roleAssistant, continuation.ReasonPrefill)
-	f.LeaveAloneIf(isSideCall(p.newest), continuation.ReasonSideCall)
+	f.LeaveAloneIf(f.Messages == 0, reasons.NoMessages)
+	f.LeaveAloneIf(p.last == roleAssistant, reasons.Prefill)
+	f.LeaveAloneIf(isSideCall(p.newest), reasons.SideCall)
 	return isObject && p.isList && s.OK() && s.Kind() == 0
 }
 
@@ -87,9 +87,9 @@ func (p *parser) readOption(name string, s *rawjson.Scanner) {
 	case "output_format":
 		f.JSON = f.JSON || !rawjson.IsNull(s.Raw())
 	case "max_tokens":
-		f.LeaveAloneIf(string(s.Raw()) == "0", continuation.ReasonNoAnswer)
+		f.LeaveAloneIf(string(s.Raw()) == "0", reasons.NoAnswer)
 	case "context_management":
-		f.LeaveAloneIf(stopsAfterCompaction(s.Raw()), continuation.ReasonCompaction)
+		f.LeaveAloneIf(stopsAfterCompaction(s.Raw()), reasons.Compaction)
 	}
 }
 

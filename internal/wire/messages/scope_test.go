@@ -11,6 +11,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
@@ -25,18 +26,18 @@ func TestRequestsThatAreLeftAlone(t *testing.T) {
 		ask
 		reason continuation.Reason
 	}{
-		"choice any":    {ask{members: `"tool_choice":{"type":"any"},`}, continuation.ReasonToolChoice},
-		"choice tool":   {ask{members: `"tool_choice":{"type":"tool","name":"edit_file"},`}, continuation.ReasonToolChoice},
-		"choice none":   {ask{members: `"tool_choice":{"type":"none"},`}, continuation.ReasonToolChoice},
-		"format":        {ask{members: `"output_config":{"format":{"type":"json_schema","schema":{}}},`}, continuation.ReasonJSON},
-		"older format":  {ask{members: `"output_format":{"type":"json_schema","schema":{}},`}, continuation.ReasonJSON},
-		"cache warm-up": {ask{members: `"max_tokens":0,`}, continuation.ReasonNoAnswer},
+		"choice any":    {ask{members: `"tool_choice":{"type":"any"},`}, reasons.ToolChoice},
+		"choice tool":   {ask{members: `"tool_choice":{"type":"tool","name":"edit_file"},`}, reasons.ToolChoice},
+		"choice none":   {ask{members: `"tool_choice":{"type":"none"},`}, reasons.ToolChoice},
+		"format":        {ask{members: `"output_config":{"format":{"type":"json_schema","schema":{}}},`}, reasons.JSON},
+		"older format":  {ask{members: `"output_format":{"type":"json_schema","schema":{}},`}, reasons.JSON},
+		"cache warm-up": {ask{members: `"max_tokens":0,`}, reasons.NoAnswer},
 		"prefill": {
-			ask{messages: `{"role":"user","content":"Begin."},{"role":"assistant","content":"Here"}`}, continuation.ReasonPrefill,
+			ask{messages: `{"role":"user","content":"Begin."},{"role":"assistant","content":"Here"}`}, reasons.Prefill,
 		},
 		"compaction": {
 			ask{members: `"context_management":{"edits":[{"type":"compact_20260112","pause_after_compaction":true}]},`},
-			continuation.ReasonCompaction,
+			reasons.Compaction,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 )
@@ -48,5 +48,5 @@ func TestOtherModelsOnVertexPass(t *testing.T) {
 	s := wiretest.Upstream{Server: server, Base: onVertex(server), URL: fakellm.BaseURL}.NewScene(t, wiretest.TwoTodos)
 	r := s.Request(t, `{"messages":[{"role":"user","content":"Go."}],"tools":[{"type":"function","function":{"name":"f"}}]}`)
 	r.URL.Path = "/v1/projects/p/locations/global/publishers/mistralai/models/m:rawPredict"
-	assert.Equal(t, continuation.ReasonPath, s.Send(t, r).Outcome.Reason)
+	assert.Equal(t, reasons.Path, s.Send(t, r).Outcome.Reason)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapters/transport"
-	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -106,7 +106,7 @@ func TestStreamIsKeptAliveWhileACheckRuns(t *testing.T) {
 			joined := s.readStream(t, got.shown)
 			assert.True(t, joined.isWhole)
 			assert.Equal(t, "Done.Mended.", strings.ReplaceAll(joined.text, "\n", ""))
-			assert.Equal(t, continuation.ReasonCheckPassed, got.outcome.Reason)
+			assert.Equal(t, reasons.CheckPassed, got.outcome.Reason)
 			assert.Equal(t, 2, got.asked)
 			beats := 0
 			for i := 1; i < len(got.pieces); i++ {
@@ -135,12 +135,12 @@ func TestLongCheck(t *testing.T) {
 			first := s.stream(1, stops, part{says, "Done."})
 			got := s.check(t, true, 5*time.Minute, whole(first))
 			if s == geminiSpeaker {
-				assert.Equal(t, continuation.ReasonCheckUnknown, got.outcome.Reason)
+				assert.Equal(t, reasons.CheckUnknown, got.outcome.Reason)
 				assert.Equal(t, 200*time.Second, got.pieces[len(got.pieces)-1].at)
 				assert.Equal(t, first, got.shown)
 				return
 			}
-			assert.Equal(t, continuation.ReasonCheckPassed, got.outcome.Reason)
+			assert.Equal(t, reasons.CheckPassed, got.outcome.Reason)
 			assert.Equal(t, "Done.", s.readStream(t, got.shown).text)
 			assert.True(t, s.readStream(t, got.shown).isWhole)
 		})
@@ -160,7 +160,7 @@ func TestCheckThatPassesLeavesTheAnswerAsItCame(t *testing.T) {
 				}
 				got := s.check(t, stream, time.Second, whole(answer))
 				assert.Equal(t, answer, got.shown)
-				assert.Equal(t, continuation.ReasonCheckPassed, got.outcome.Reason)
+				assert.Equal(t, reasons.CheckPassed, got.outcome.Reason)
 			}
 		})
 	})

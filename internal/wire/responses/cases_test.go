@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
@@ -179,15 +180,15 @@ func TestResponsesThatAreLeftAlone(t *testing.T) {
 			body   string
 			reason continuation.Reason
 		}{
-			"previous_response_id": {responsesBody(w.Stream, `"previous_response_id":"resp_0"`), continuation.ReasonPreviousResponse},
-			"conversation":         {responsesBody(w.Stream, `"conversation":"conv_1"`), continuation.ReasonConversation},
-			"background":           {responsesBody(w.Stream, `"background":true`), continuation.ReasonBackgroundResponse},
-			"JSON":                 {responsesBody(w.Stream, `"text":{"format":{"type":"json_object"}}`), continuation.ReasonJSON},
-			"a required call":      {responsesBody(w.Stream, `"tool_choice":"required"`), continuation.ReasonToolChoice},
-			"a named tool":         {responsesBody(w.Stream, `"tool_choice":{"type":"function","name":"edit_file"}`), continuation.ReasonToolChoice},
-			"hosted tools alone":   {strings.Replace(responsesBody(w.Stream), `"type":"function"`, `"type":"web_search"`, 1), continuation.ReasonNoTools},
-			"two lists of tools":   {strings.Replace(responsesBody(w.Stream), `"tools"`, `"tools":[],"tools"`, 1), continuation.ReasonUnreadable},
-			"no input":             {strings.Replace(responsesBody(w.Stream), `"input"`, `"prompt":{"id":"p"},"x"`, 1), continuation.ReasonNoMessages},
+			"previous_response_id": {responsesBody(w.Stream, `"previous_response_id":"resp_0"`), reasons.PreviousResponse},
+			"conversation":         {responsesBody(w.Stream, `"conversation":"conv_1"`), reasons.Conversation},
+			"background":           {responsesBody(w.Stream, `"background":true`), reasons.BackgroundResponse},
+			"JSON":                 {responsesBody(w.Stream, `"text":{"format":{"type":"json_object"}}`), reasons.JSON},
+			"a required call":      {responsesBody(w.Stream, `"tool_choice":"required"`), reasons.ToolChoice},
+			"a named tool":         {responsesBody(w.Stream, `"tool_choice":{"type":"function","name":"edit_file"}`), reasons.ToolChoice},
+			"hosted tools alone":   {strings.Replace(responsesBody(w.Stream), `"type":"function"`, `"type":"web_search"`, 1), reasons.NoTools},
+			"two lists of tools":   {strings.Replace(responsesBody(w.Stream), `"tools"`, `"tools":[],"tools"`, 1), reasons.Unreadable},
+			"no input":             {strings.Replace(responsesBody(w.Stream), `"input"`, `"prompt":{"id":"p"},"x"`, 1), reasons.NoMessages},
 		} {
 			s := wiretest.NewScene(t, wiretest.TwoTodos)
 			if name == "previous_response_id" {
@@ -207,8 +208,8 @@ func TestResponsesThatAreLeftAlone(t *testing.T) {
 func TestResponsesThatDoNotEndInText(t *testing.T) {
 	t.Parallel()
 	for name, recorded := range map[string]continuation.Reason{
-		"custom-tool": continuation.ReasonToolCalls, "unknown-item": continuation.ReasonUnknownContent, "incomplete": continuation.ReasonNotEnded,
-		"end-turn-false": continuation.ReasonNotEnded, "commentary-and-calls": continuation.ReasonToolCalls,
+		"custom-tool": reasons.ToolCalls, "unknown-item": reasons.UnknownContent, "incomplete": reasons.NotEnded,
+		"end-turn-false": reasons.NotEnded, "commentary-and-calls": reasons.ToolCalls,
 	} {
 		s := wiretest.NewScene(t, wiretest.TwoTodos)
 		stream := recordedResponses(t)[name+".chunks.txt"]
@@ -231,11 +232,11 @@ func TestOneEventDecides(t *testing.T) {
 		end    string
 		reason continuation.Reason
 	}{
-		"an error":          {messageEvents("m1", wiretest.Plan), `,"error":{"message":"no"}`, continuation.ReasonBrokeOff},
-		"an id of 5 KB":     {messageEvents(long, wiretest.Plan), "", continuation.ReasonUnknownContent},
-		"a shell that runs": {inOrder(messageEvents("m1", wiretest.Plan), shell(1, "shell_call")), "", continuation.ReasonToolCalls},
+		"an error":          {messageEvents("m1", wiretest.Plan), `,"error":{"message":"no"}`, reasons.BrokeOff},
+		"an id of 5 KB":     {messageEvents(long, wiretest.Plan), "", reasons.UnknownContent},
+		"a shell that runs": {inOrder(messageEvents("m1", wiretest.Plan), shell(1, "shell_call")), "", reasons.ToolCalls},
 		"a shell that has run": {
-			inOrder(messageEvents("m1", wiretest.Plan), shell(1, "shell_call"), shell(2, "shell_call_output")), "", continuation.ReasonMaxAttempts,
+			inOrder(messageEvents("m1", wiretest.Plan), shell(1, "shell_call"), shell(2, "shell_call_output")), "", reasons.MaxAttempts,
 		},
 	} {
 		s := wiretest.NewScene(t, wiretest.TwoTodos, wiretest.Continuations(1))
@@ -265,7 +266,7 @@ func TestResponsesWithAMemberManyTimes(t *testing.T) {
 		[]string{strings.Replace(completedEvent("r1", messageItem("m1", wiretest.Plan)), `"usage"`, many+`"usage"`, 1)})...)
 	s := wiretest.NewScene(t, wiretest.TwoTodos)
 	_, got := respond(t, s, responsesBody(true), fakellm.Raw(stream))
-	assert.Equal(t, continuation.ReasonUnknownContent, got.Outcome.Reason)
+	assert.Equal(t, reasons.UnknownContent, got.Outcome.Reason)
 	assert.Equal(t, stream, got.Body)
 }
 
@@ -411,15 +412,15 @@ func TestResponsesTodosFromScripts(t *testing.T) {
 		turns       int
 		reason      continuation.Reason
 	}{
-		"open":       {declares, scriptItems(t, script, "Script completed"), 2, continuation.ReasonToolCalls},
-		"done":       {declares, scriptItems(t, strings.Replace(script, "in_progress", "completed", 1), "Script completed"), 1, continuation.ReasonNoActiveTodos},
-		"waited for": {declares, scriptItems(t, script, "Script running with cell ID 7") + waits, 2, continuation.ReasonToolCalls},
-		"running":    {declares, scriptItems(t, script, "Script running with cell ID 7"), 1, continuation.ReasonListUnreadable},
-		"failed":     {declares, scriptItems(t, script, "Script failed"), 1, continuation.ReasonListUnreadable},
-		"computed":   {declares, scriptItems(t, "await tools.update_plan({plan: f()})", "Script completed"), 1, continuation.ReasonListUnreadable},
+		"open":       {declares, scriptItems(t, script, "Script completed"), 2, reasons.ToolCalls},
+		"done":       {declares, scriptItems(t, strings.Replace(script, "in_progress", "completed", 1), "Script completed"), 1, reasons.NoActiveTodos},
+		"waited for": {declares, scriptItems(t, script, "Script running with cell ID 7") + waits, 2, reasons.ToolCalls},
+		"running":    {declares, scriptItems(t, script, "Script running with cell ID 7"), 1, reasons.ListUnreadable},
+		"failed":     {declares, scriptItems(t, script, "Script failed"), 1, reasons.ListUnreadable},
+		"computed":   {declares, scriptItems(t, "await tools.update_plan({plan: f()})", "Script completed"), 1, reasons.ListUnreadable},
 		// Without a list, the model is asked whether anything is open, because it announced a step.
-		"no plan is offered":  {"Runs JavaScript.", scriptItems(t, script, "Script completed"), 2, continuation.ReasonToolCalls},
-		"no plan was written": {declares, scriptItems(t, "text(1)", "Script completed"), 2, continuation.ReasonToolCalls},
+		"no plan is offered":  {"Runs JavaScript.", scriptItems(t, script, "Script completed"), 2, reasons.ToolCalls},
+		"no plan was written": {declares, scriptItems(t, "text(1)", "Script completed"), 2, reasons.ToolCalls},
 	} {
 		s := wiretest.NewScene(t, todo.FromConversation())
 		_, got := respond(t, s, codexRequest(t, tt.description, tt.items), []fakellm.Turn{fakellm.Text(wiretest.Plan), wiretest.Edit()}[:tt.turns]...)

@@ -9,6 +9,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/agents"
 	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/sse"
 	"github.com/carryon-go/carryon/pause"
@@ -80,7 +81,7 @@ type parser struct {
 // read reads the body, and reports whether it is the JSON of a request.
 func (p *parser) read(body []byte) bool {
 	f := &p.facts
-	f.NoSeparator, f.LeaveAlone = true, continuation.ReasonNoMessages
+	f.NoSeparator, f.LeaveAlone = true, reasons.NoMessages
 	p.strict = true
 	s := rawjson.Over(body)
 	isObject := s.Kind() == '{'
@@ -97,7 +98,7 @@ func (p *parser) read(body []byte) bool {
 	if inputs > 1 || tools > 1 {
 		return false // nobody can say which of them counts
 	}
-	if p.left != continuation.ReasonNone {
+	if p.left != reasons.None {
 		f.LeaveAlone = p.left
 	}
 	if !p.callsTool && !p.request.ownTools.shell { // the server runs all: a chat with a search, and no agent
@@ -132,15 +133,15 @@ func (p *parser) readMember(name string, s *rawjson.Scanner) {
 	case "store":
 		p.request.stored = string(s.Raw()) != "false"
 	case "previous_response_id":
-		p.leaveIf(!rawjson.IsNull(s.Raw()), continuation.ReasonPreviousResponse)
+		p.leaveIf(!rawjson.IsNull(s.Raw()), reasons.PreviousResponse)
 	case "conversation":
-		p.leaveIf(!rawjson.IsNull(s.Raw()), continuation.ReasonConversation)
+		p.leaveIf(!rawjson.IsNull(s.Raw()), reasons.Conversation)
 	case "client_metadata":
 		metadata := s.Raw()
-		p.leaveIf(wire.HasSideMetadata(metadata), continuation.ReasonSideCall)
+		p.leaveIf(wire.HasSideMetadata(metadata), reasons.SideCall)
 		p.facts.SubAgent = wire.HasSubMetadata(metadata)
 	case "background":
-		p.leaveIf(string(s.Raw()) == "true", continuation.ReasonBackgroundResponse)
+		p.leaveIf(string(s.Raw()) == "true", reasons.BackgroundResponse)
 	}
 }
 
@@ -156,16 +157,16 @@ func (p *parser) readInput(s *rawjson.Scanner) {
 	f.Begin(s)
 	switch s.Kind() {
 	case '"':
-		f.LeaveAlone = continuation.ReasonNone
+		f.LeaveAlone = reasons.None
 		p.request.input.Begin(s)
 		f.Messages, f.Users, f.User, f.Unanswered = 1, 1, rawjson.TextOf(s.Raw()), true
 		f.FirstUser = f.User
 	case '[':
 		for range p.request.input.Elements(s) {
-			f.LeaveAlone = continuation.ReasonNone
+			f.LeaveAlone = reasons.None
 			p.readInputItem(s)
 		}
-		p.leaveIf(f.Unanswered && wire.IsSideCall(f.User), continuation.ReasonSideCall)
+		p.leaveIf(f.Unanswered && wire.IsSideCall(f.User), reasons.SideCall)
 	}
 	f.End(identityOf, addLoop)
 }

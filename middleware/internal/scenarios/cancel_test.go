@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
@@ -43,7 +44,7 @@ func requireBrokeOff(t *testing.T, s *scenario.Scenario, got scenario.Answer, wa
 		assert.Empty(t, got.Finish, "a stream that broke off has no finish")
 	}
 	assert.True(t, got.Outcome.Ended)
-	assert.Equal(t, continuation.ReasonBrokeOff, got.Outcome.Reason)
+	assert.Equal(t, reasons.BrokeOff, got.Outcome.Reason)
 	require.ErrorIs(t, got.Outcome.Err, want)
 	assert.Zero(t, s.State(t).Claim, "left active")
 }
@@ -90,7 +91,7 @@ func TestContextThatEndsInTheTextOfTheFirstTurn(t *testing.T) {
 	cancel()
 	_, err = got.Recv()
 	require.ErrorIs(t, err, context.Canceled)
-	assert.Equal(t, continuation.ReasonBrokeOff, got.Outcome().Reason)
+	assert.Equal(t, reasons.BrokeOff, got.Outcome().Reason)
 }
 
 // Once the first turn is complete, the caller sees its end, whatever happens to ctx afterwards.
@@ -124,7 +125,7 @@ func TestContextThatEndsAfterTheFirstTurnReleasesItsEnd(t *testing.T) {
 					require.NoError(t, got.Err)
 				}
 				assert.Equal(t, "stop", got.Finish)
-				assert.Equal(t, continuation.ReasonBrokeOff, got.Outcome.Reason)
+				assert.Equal(t, reasons.BrokeOff, got.Outcome.Reason)
 				assert.Len(t, s.Server.Requests(), 1)
 				assert.Empty(t, failures(s.Events), "an end by the caller is no failure")
 			})
@@ -167,7 +168,7 @@ func TestContextThatEndsWithTheFirstTurnReleasesItsEnd(t *testing.T) {
 		s.Transport.Base = &closing{base: s.Transport.Base, do: cancel}
 		got := s.Call(ctx, scenario.Request(), fakellm.Text(scenario.Plan))
 		scenario.RequireComplete(t, m, got, scenario.Plan, "stop")
-		assert.Equal(t, continuation.ReasonBrokeOff, got.Outcome.Reason)
+		assert.Equal(t, reasons.BrokeOff, got.Outcome.Reason)
 		assert.Len(t, s.Server.Requests(), 1)
 	})
 }
@@ -191,7 +192,7 @@ func TestContextThatEndsBetweenTheFinishAndTheEnd(t *testing.T) {
 	require.ErrorIs(t, got.Err, context.Canceled, "as without carryon")
 	assert.Equal(t, scenario.Plan, got.Text)
 	assert.Equal(t, "stop", got.Finish, "the end was there")
-	assert.Equal(t, continuation.ReasonBrokeOff, got.Outcome.Reason)
+	assert.Equal(t, reasons.BrokeOff, got.Outcome.Reason)
 }
 
 func TestContextThatEndsDuringAContinuation(t *testing.T) {
@@ -234,7 +235,7 @@ func TestContextThatEndsInTheTextOfAContinuation(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled, "the error stays")
 	outcome := got.Outcome()
 	assert.True(t, outcome.Ended)
-	assert.Equal(t, continuation.ReasonBrokeOff, outcome.Reason)
+	assert.Equal(t, reasons.BrokeOff, outcome.Reason)
 	assert.Zero(t, s.State(t).Claim)
 }
 
@@ -285,7 +286,7 @@ func closeDuring(t *testing.T, s *scenario.Scenario, arrived <-chan struct{}) er
 	err = <-ended
 	outcome := got.Outcome()
 	assert.True(t, outcome.Ended)
-	assert.Equal(t, continuation.ReasonBrokeOff, outcome.Reason)
+	assert.Equal(t, reasons.BrokeOff, outcome.Reason)
 	assert.Zero(t, s.State(t).Claim)
 	return err
 }
@@ -465,7 +466,7 @@ func TestStreamIsClosedAfterItsEnd(t *testing.T) {
 	require.NoError(t, got.Close())
 	_, err = got.Recv()
 	require.ErrorIs(t, err, io.EOF, "it was whole")
-	assert.Equal(t, continuation.ReasonToolCalls, got.Outcome().Reason)
+	assert.Equal(t, reasons.ToolCalls, got.Outcome().Reason)
 }
 
 // slowStore is a store whose writes take time, as over a network.

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
@@ -48,7 +49,7 @@ func TestDeadlineEndsACheck(t *testing.T) {
 			got := s.Call(ctx, worked(), fakellm.Text("All done."))
 			cancel()
 			scenario.RequireComplete(t, m, got, "All done.", "stop")
-			assert.Equal(t, continuation.ReasonDeadline, got.Outcome.Reason, name)
+			assert.Equal(t, reasons.Deadline, got.Outcome.Reason, name)
 			assert.Equal(t, continuation.CheckUnknown, got.Outcome.Check)
 			assert.Equal(t, 58*time.Second, time.Since(began))
 			synctest.Wait()
@@ -69,7 +70,7 @@ func TestCheckIsNotAskedWithoutTime(t *testing.T) {
 		ctx, cancel := context.WithTimeout(s.Ctx, time.Minute)
 		defer cancel()
 		got := s.Call(ctx, worked(), doFirst(func() { <-time.After(40 * time.Second) }, fakellm.Text("All done.")))
-		assert.Equal(t, continuation.ReasonDeadline, got.Outcome.Reason)
+		assert.Equal(t, reasons.Deadline, got.Outcome.Reason)
 	})
 }
 
@@ -83,7 +84,7 @@ func TestCallerEndsACheck(t *testing.T) {
 		got := s.Call(ctx, worked(), fakellm.Text("All done."))
 		require.ErrorIs(t, got.Err, context.Canceled)
 		assert.Equal(t, "All done.", got.Text+map[bool]string{true: "All done."}[got.Text == ""])
-		assert.Equal(t, continuation.ReasonBrokeOff, got.Outcome.Reason)
+		assert.Equal(t, reasons.BrokeOff, got.Outcome.Reason)
 		synctest.Wait()
 		assert.Equal(t, time.Minute, *ended)
 	})
@@ -104,7 +105,7 @@ func TestCloseEndsACheck(t *testing.T) {
 		require.NotErrorIs(t, err, io.EOF)
 		synctest.Wait()
 		assert.Equal(t, time.Minute, *ended)
-		assert.Equal(t, continuation.ReasonBrokeOff, stream.Outcome().Reason)
+		assert.Equal(t, reasons.BrokeOff, stream.Outcome().Reason)
 	})
 }
 
@@ -127,7 +128,7 @@ func TestDrainEndsAndAwaitsACheck(t *testing.T) {
 		got := s.Call(s.Ctx, worked(), fakellm.Text("All done."))
 		scenario.RequireComplete(t, m, got, "All done.", "stop")
 		assert.Equal(t, time.Minute, time.Since(began), "the answer does not wait")
-		assert.Equal(t, continuation.ReasonShutdown, got.Outcome.Reason)
+		assert.Equal(t, reasons.Shutdown, got.Outcome.Reason)
 		assert.Equal(t, 62*time.Second, <-returned)
 		assert.Equal(t, 62*time.Second, <-drained)
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
@@ -44,7 +45,7 @@ func TestCheckThatFailsContinuesTheTurnUntilItPasses(t *testing.T) {
 		got := s.Call(s.Ctx, worked(), scenario.Texts("All done.", "Mended.", "Now it passes.")...)
 		scenario.RequireComplete(t, m, got, "All done.\n\nMended.\n\nNow it passes.", "stop")
 		assert.Equal(t, int32(3), asked.Load())
-		assert.Equal(t, continuation.ReasonCheckPassed, got.Outcome.Reason)
+		assert.Equal(t, reasons.CheckPassed, got.Outcome.Reason)
 		assert.Equal(t, continuation.CheckPassed, got.Outcome.Check)
 		assert.Equal(t, 2, got.Outcome.Attempts)
 		assert.Equal(t, 2, got.Outcome.Worth.ChecksFailed)
@@ -69,7 +70,7 @@ func TestCheckThatPassesChangesNothing(t *testing.T) {
 		got := s.Call(s.Ctx, worked(), turn)
 		scenario.RequireSame(t, want, got)
 		assert.Equal(t, int32(1), asked.Load())
-		assert.Equal(t, continuation.ReasonCheckPassed, got.Outcome.Reason)
+		assert.Equal(t, reasons.CheckPassed, got.Outcome.Reason)
 		assert.Zero(t, got.Outcome.Worth)
 	})
 }
@@ -84,13 +85,13 @@ func TestCheckIsNotAsked(t *testing.T) {
 		options []middleware.Option
 		want    continuation.Reason
 	}{
-		"no tool was called":          {finished(), scenario.Request(), scenario.Texts("Done."), nil, continuation.ReasonNoActiveTodos},
-		"the user has written since":  {finished(), scenario.WithUserMessage(worked(), "Done.", "Thanks!"), scenario.Texts("You are welcome."), nil, continuation.ReasonNoActiveTodos},
-		"a tool is called":            {finished(), worked(), []fakellm.Turn{scenario.Edit()}, nil, continuation.ReasonToolCalls},
-		"it is cut off":               {finished(), worked(), []fakellm.Turn{fakellm.Text("Do").Finish("length")}, nil, continuation.ReasonNotEnded},
-		"the user is asked":           {finished(), worked(), scenario.Texts("Shall I commit it?"), []middleware.Option{middleware.WithApprovalMode(continuation.ApprovalDefault)}, continuation.ReasonAsksUser},
-		"work is left, and no budget": {open, worked(), scenario.Texts("One:", "Two:", "Three:", "Four:"), nil, continuation.ReasonMaxAttempts},
-		"the work goes on elsewhere":  {finished(), worked(), scenario.Texts("The build is still running in the background; I will report when it completes."), nil, continuation.ReasonBackground},
+		"no tool was called":          {finished(), scenario.Request(), scenario.Texts("Done."), nil, reasons.NoActiveTodos},
+		"the user has written since":  {finished(), scenario.WithUserMessage(worked(), "Done.", "Thanks!"), scenario.Texts("You are welcome."), nil, reasons.NoActiveTodos},
+		"a tool is called":            {finished(), worked(), []fakellm.Turn{scenario.Edit()}, nil, reasons.ToolCalls},
+		"it is cut off":               {finished(), worked(), []fakellm.Turn{fakellm.Text("Do").Finish("length")}, nil, reasons.NotEnded},
+		"the user is asked":           {finished(), worked(), scenario.Texts("Shall I commit it?"), []middleware.Option{middleware.WithApprovalMode(continuation.ApprovalDefault)}, reasons.AsksUser},
+		"work is left, and no budget": {open, worked(), scenario.Texts("One:", "Two:", "Three:", "Four:"), nil, reasons.MaxAttempts},
+		"the work goes on elsewhere":  {finished(), worked(), scenario.Texts("The build is still running in the background; I will report when it completes."), nil, reasons.Background},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -125,7 +126,7 @@ func TestCheckFollowsTheClosingQuestion(t *testing.T) {
 		s := scenario.New(t, m, todo.FromConversation(), middleware.WithClosingQuestion(), says(&asked, unmet("no")))
 		got := s.Call(s.Ctx, worked(), scenario.Texts("I did it.", "Nothing is open.", "Mended.")...)
 		scenario.RequireComplete(t, m, got, "I did it.\n\nMended.", "stop")
-		assert.Equal(t, continuation.ReasonCheckPassed, got.Outcome.Reason)
+		assert.Equal(t, reasons.CheckPassed, got.Outcome.Reason)
 		assert.Equal(t, int32(2), asked.Load())
 	})
 }
@@ -142,7 +143,7 @@ func TestCheckRemembersThatToolsWereCalled(t *testing.T) {
 			openai.ChatCompletionMessage{Role: "assistant", Content: "What was done so far: the parser."},
 			openai.ChatCompletionMessage{Role: "user", Content: "<system-reminder>Go on.</system-reminder>"})
 		got := s.Call(s.Ctx, short, scenario.Texts("Done.", "Mended.")...)
-		assert.Equal(t, continuation.ReasonCheckPassed, got.Outcome.Reason)
+		assert.Equal(t, reasons.CheckPassed, got.Outcome.Reason)
 		assert.Equal(t, int32(2), asked.Load())
 	})
 }
@@ -161,7 +162,7 @@ func TestCheckThatNobodyUnderstandsIsReportedAndEndsTheTurn(t *testing.T) {
 				s := scenario.New(t, m, finished(), middleware.WithCheck(check))
 				got := s.Call(s.Ctx, worked(), fakellm.Text("All done."))
 				scenario.RequireComplete(t, m, got, "All done.", "stop")
-				assert.Equal(t, continuation.ReasonCheckUnknown, got.Outcome.Reason)
+				assert.Equal(t, reasons.CheckUnknown, got.Outcome.Reason)
 				assert.Equal(t, continuation.CheckUnknown, got.Outcome.Check)
 				assert.Equal(t, []string{"check"}, failures(s.Events))
 				if name == "nothing" {
@@ -200,7 +201,7 @@ func TestCheckThatNeverPassesEnds(t *testing.T) {
 				got := s.Call(s.Ctx, worked(), scenario.Texts(words...)...)
 				assert.Equal(t, c.want, got.Outcome.Attempts)
 				assert.Equal(t, c.want, n, "it is not asked when no attempt is left")
-				assert.Equal(t, continuation.ReasonCheckExhausted, got.Outcome.Reason)
+				assert.Equal(t, reasons.CheckExhausted, got.Outcome.Reason)
 				assert.Equal(t, c.want, got.Outcome.Worth.ChecksFailed)
 				assert.Zero(t, got.Outcome.Worth.ChecksMended)
 				assert.Len(t, s.Events.Exhausted(), 1)
@@ -234,7 +235,7 @@ func TestCheckThatNeverPassesEndsOverManyCalls(t *testing.T) {
 			got = s.Call(s.Ctx, worked())
 		}
 		assert.Equal(t, 10, n)
-		assert.Equal(t, continuation.ReasonCheckExhausted, got.Outcome.Reason)
+		assert.Equal(t, reasons.CheckExhausted, got.Outcome.Reason)
 		got = s.Call(s.Ctx, scenario.WithEdit(scenario.WithUserMessage(worked(), "Done.", "Try again."), "call_2"))
 		assert.Equal(t, 11, n, "the user has written")
 		assert.Equal(t, 1, got.Outcome.Attempts)
@@ -249,7 +250,7 @@ func TestCheckInADryRunSendsNothing(t *testing.T) {
 		got := s.Call(s.Ctx, worked(), fakellm.Text("All done."))
 		scenario.RequireComplete(t, m, got, "All done.", "stop")
 		assert.Equal(t, int32(1), asked.Load())
-		assert.Equal(t, continuation.ReasonCheckFailed, got.Outcome.Reason)
+		assert.Equal(t, reasons.CheckFailed, got.Outcome.Reason)
 		assert.Equal(t, continuation.CheckFailed, got.Outcome.Check)
 		assert.Equal(t, 1, got.Outcome.Worth.Unsent)
 		assert.Zero(t, got.Outcome.Attempts)
@@ -266,10 +267,10 @@ func TestCheckIsAskedInTheControlGroup(t *testing.T) {
 		want  continuation.Reason
 		check continuation.CheckResult
 	}{
-		"it fails":                   {finished(), []error{unmet("no")}, continuation.ReasonHoldout, continuation.CheckFailed},
-		"it passes":                  {finished(), nil, continuation.ReasonCheckPassed, continuation.CheckPassed},
-		"work is left, it passes":    {scenario.TwoTodos(), nil, continuation.ReasonHoldout, continuation.CheckPassed},
-		"work is left, and it fails": {scenario.TwoTodos(), []error{unmet("no")}, continuation.ReasonHoldout, continuation.CheckFailed},
+		"it fails":                   {finished(), []error{unmet("no")}, reasons.Holdout, continuation.CheckFailed},
+		"it passes":                  {finished(), nil, reasons.CheckPassed, continuation.CheckPassed},
+		"work is left, it passes":    {scenario.TwoTodos(), nil, reasons.Holdout, continuation.CheckPassed},
+		"work is left, and it fails": {scenario.TwoTodos(), []error{unmet("no")}, reasons.Holdout, continuation.CheckFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -334,7 +335,7 @@ func TestCheckAndAPause(t *testing.T) {
 		const reason = "The tests need a database that does not run here"
 		got := s.Call(s.Ctx, worked(), fakellm.Text("Done."), fakellm.Call("todo_pause", `{"reason":"`+reason+`"}`))
 		assert.Equal(t, "Done.\n\nTask paused: "+reason, got.Text)
-		assert.Equal(t, continuation.ReasonPaused, got.Outcome.Reason)
+		assert.Equal(t, reasons.Paused, got.Outcome.Reason)
 		assert.Equal(t, int32(1), asked.Load())
 	})
 }
@@ -364,7 +365,7 @@ func TestGateSeesTheFailureOfACheck(t *testing.T) {
 			return veto
 		}))
 		got := s.Call(s.Ctx, worked(), fakellm.Text("Done."))
-		assert.Equal(t, continuation.ReasonGate, got.Outcome.Reason)
+		assert.Equal(t, reasons.Gate, got.Outcome.Reason)
 		assert.Equal(t, 1, got.Outcome.Worth.ChecksFailed)
 	})
 }
@@ -391,11 +392,11 @@ func TestCheckIsOfTheMainConversation(t *testing.T) {
 		main := worked()
 		s.Call(in("main"), main, fakellm.Call("task", `{"prompt":"`+task+`","copy":"`+main.Messages[1].Content+`"}`))
 		got := s.Call(in("sub"), from("You are a sub-agent.\n"+task), fakellm.Text(summary))
-		assert.Equal(t, continuation.ReasonNoActiveTodos, got.Outcome.Reason)
+		assert.Equal(t, reasons.NoActiveTodos, got.Outcome.Reason)
 		s.Call(in("sub, shortened"), from("What you did before:\n"+summary), fakellm.Text("Three."))
 		assert.Zero(t, asked.Load())
 		got = s.Call(in("main"), main, fakellm.Text("All done."))
-		assert.Equal(t, continuation.ReasonCheckPassed, got.Outcome.Reason)
+		assert.Equal(t, reasons.CheckPassed, got.Outcome.Reason)
 		assert.Equal(t, int32(1), asked.Load())
 	})
 }
@@ -428,7 +429,7 @@ func TestSubAgentsOfOneSessionRenewNoFailures(t *testing.T) {
 			sub.Messages[1].Content = task()
 			s.Call(s.Ctx, scenario.WithEdit(sub, "call_2"))
 		}
-		assert.Equal(t, continuation.ReasonCheckExhausted, got.Outcome.Reason)
+		assert.Equal(t, reasons.CheckExhausted, got.Outcome.Reason)
 		assert.Equal(t, 10, n)
 	})
 }

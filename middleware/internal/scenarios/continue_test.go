@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/internal/testkit/statetest"
@@ -53,7 +54,7 @@ func TestStalledTurnIsContinued(t *testing.T) {
 
 		assert.Equal(t, 2, got.Outcome.Turns)
 		assert.Equal(t, 1, got.Outcome.Attempts)
-		assert.Equal(t, continuation.ReasonToolCalls, got.Outcome.Reason)
+		assert.Equal(t, reasons.ToolCalls, got.Outcome.Reason)
 		assert.Equal(t, "2 turns, 1 continuation: The continuation called a tool, so it is the program's turn",
 			got.Outcome.String())
 	})
@@ -70,7 +71,7 @@ func TestTextOfTurnsIsJoined(t *testing.T) {
 		require.NoError(t, got.Err)
 		assert.Equal(t, "One:\n\nTwo:\n\nThree:\n\nFour:", got.Text)
 		assert.Equal(t, "stop", got.Finish)
-		assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
+		assert.Equal(t, reasons.MaxAttempts, got.Outcome.Reason)
 		assert.Equal(t, 3, got.Outcome.Attempts)
 		if m.Streamed() {
 			scenario.RequireWellFormed(t, got)
@@ -92,7 +93,7 @@ func TestPauseEndsTheCall(t *testing.T) {
 		assert.Equal(t, "Next I will write the parser.\n\nTask paused: The grammar file grammar.ebnf is missing", got.Text)
 		assert.Equal(t, "stop", got.Finish)
 		assert.Empty(t, got.Calls)
-		assert.Equal(t, continuation.ReasonPaused, got.Outcome.Reason)
+		assert.Equal(t, reasons.Paused, got.Outcome.Reason)
 		if m.Streamed() {
 			scenario.RequireWellFormed(t, got)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
@@ -66,7 +67,7 @@ func TestListInTheHistoryIsWorkedOff(t *testing.T) {
 			attempts = append(attempts, outcome.Attempts)
 		}
 		assert.Equal(t, []int{0, 1, 0, 1, 0, 0}, attempts)
-		assert.Equal(t, continuation.ReasonNoActiveTodos, outcomes[len(outcomes)-1].Reason)
+		assert.Equal(t, reasons.NoActiveTodos, outcomes[len(outcomes)-1].Reason)
 		requests := s.Server.Requests()
 		require.Len(t, requests, 8)
 		assert.Contains(t, requests[2].Last().Content, "'Write the parser'")
@@ -164,7 +165,7 @@ func TestListOfAHistoryThatWasSummarizedIsRemembered(t *testing.T) {
 		assert.Equal(t, todo.Origin{Place: todo.FromEarlierRequest, Tool: "todo_write", Written: todo.WrittenEarlier}, second.Outcome.List.Origin)
 
 		stranger := s.Call(continuation.WithSession(t.Context(), ""), summarized, fakellm.Text("Now the parser."))
-		assert.Equal(t, continuation.ReasonNoList, stranger.Outcome.Reason)
+		assert.Equal(t, reasons.NoList, stranger.Outcome.Reason)
 	})
 }
 
@@ -176,12 +177,12 @@ func TestCallBesideTheConversationIsLeftAlone(t *testing.T) {
 		name, tool string
 		want       continuation.Reason
 	}{
-		{"no todo tool", "summarize", continuation.ReasonNoListTool},
-		{"a tool that only shows the list", "todo_read", continuation.ReasonNoListTool},
-		{"another todo tool", "TaskUpdate", continuation.ReasonSatisfied},
-		{"a todo tool in a namespace", "mcp__tasks__todo_write", continuation.ReasonSatisfied},
-		{"a tool that calls others", "tool_call", continuation.ReasonSatisfied},
-		{"a tool that finds others", "ToolSearch", continuation.ReasonSatisfied},
+		{"no todo tool", "summarize", reasons.NoListTool},
+		{"a tool that only shows the list", "todo_read", reasons.NoListTool},
+		{"another todo tool", "TaskUpdate", reasons.Satisfied},
+		{"a todo tool in a namespace", "mcp__tasks__todo_write", reasons.Satisfied},
+		{"a tool that calls others", "tool_call", reasons.Satisfied},
+		{"a tool that finds others", "ToolSearch", reasons.Satisfied},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -190,13 +191,13 @@ func TestCallBesideTheConversationIsLeftAlone(t *testing.T) {
 				request := scenario.WithTodos(scenario.Request(), "todo_write", scenario.TodoArguments("pending Write the parser"), "saved")
 				request.Tools = []openai.Tool{scenario.Tool(tt.tool)}
 				turns := []fakellm.Turn{fakellm.Text(scenario.Plan)}
-				if tt.want == continuation.ReasonSatisfied {
+				if tt.want == reasons.Satisfied {
 					turns = append(turns, scenario.Edit())
 				}
 				got := s.Call(s.Ctx, request, turns...)
 				require.NoError(t, got.Err)
 				assert.Len(t, s.Server.Requests(), len(turns))
-				if tt.want != continuation.ReasonSatisfied {
+				if tt.want != reasons.Satisfied {
 					assert.Equal(t, tt.want, got.Outcome.Reason)
 					assert.Empty(t, s.Events.Exhausted())
 				}

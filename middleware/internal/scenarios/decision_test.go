@@ -14,6 +14,7 @@ import (
 
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
@@ -50,27 +51,27 @@ func (s rawSchema) MarshalJSON() ([]byte, error) { return []byte(s), nil }
 
 // outOfScope are requests that are never continued.
 var outOfScope = []requestCase{
-	{"no tools", func(r *openai.ChatCompletionRequest) { r.Tools = nil }, continuation.ReasonNoTools},
-	{"tool choice none", choose("none"), continuation.ReasonToolChoice},
-	{"tool choice required", choose("required"), continuation.ReasonToolChoice},
-	{"tool choice any", choose("any"), continuation.ReasonToolChoice},
+	{"no tools", func(r *openai.ChatCompletionRequest) { r.Tools = nil }, reasons.NoTools},
+	{"tool choice none", choose("none"), reasons.ToolChoice},
+	{"tool choice required", choose("required"), reasons.ToolChoice},
+	{"tool choice any", choose("any"), reasons.ToolChoice},
 	{"named tool", choose(openai.ToolChoice{
 		Type: openai.ToolTypeFunction, Function: openai.ToolFunction{Name: "edit_file"},
-	}), continuation.ReasonToolChoice},
+	}), reasons.ToolChoice},
 	{"named tool as a map", choose(map[string]any{
 		"type": "function", "function": map[string]any{"name": "edit_file"},
-	}), continuation.ReasonToolChoice},
-	{"one of the allowed tools required", choose(scenario.AllowedTools("required")), continuation.ReasonToolChoice},
-	{"two choices", func(r *openai.ChatCompletionRequest) { r.N = 2 }, continuation.ReasonManyChoices},
-	{"JSON object", format(openai.ChatCompletionResponseFormatTypeJSONObject), continuation.ReasonJSON},
-	{"JSON schema", format(openai.ChatCompletionResponseFormatTypeJSONSchema), continuation.ReasonJSON},
+	}), reasons.ToolChoice},
+	{"one of the allowed tools required", choose(scenario.AllowedTools("required")), reasons.ToolChoice},
+	{"two choices", func(r *openai.ChatCompletionRequest) { r.N = 2 }, reasons.ManyChoices},
+	{"JSON object", format(openai.ChatCompletionResponseFormatTypeJSONObject), reasons.JSON},
+	{"JSON schema", format(openai.ChatCompletionResponseFormatTypeJSONSchema), reasons.JSON},
 	{"legacy functions", func(r *openai.ChatCompletionRequest) {
 		//nolint:staticcheck // deprecated, and still sent
 		r.Functions = []openai.FunctionDefinition{{Name: "edit_file", Parameters: rawSchema(`{}`)}}
-	}, continuation.ReasonLegacyFunctions},
+	}, reasons.LegacyFunctions},
 	{"legacy function call", func(r *openai.ChatCompletionRequest) {
 		r.FunctionCall = "auto" //nolint:staticcheck // deprecated, and still sent
-	}, continuation.ReasonLegacyFunctions},
+	}, reasons.LegacyFunctions},
 }
 
 func TestRequestOutOfScopeIsNotContinued(t *testing.T) {
@@ -149,7 +150,7 @@ func TestDisabledSettingKeepsTurnsFromBeingContinued(t *testing.T) {
 				require.NoError(t, s.Middleware.Settings().SetTodoContinuation(t.Context(), session, false))
 				got := s.Ask(fakellm.Text(scenario.Plan))
 				scenario.RequireSame(t, scenario.SDKAnswer(t, m, scenario.Request(), fakellm.Text(scenario.Plan)), got)
-				assert.Equal(t, continuation.ReasonDisabled, got.Outcome.Reason)
+				assert.Equal(t, reasons.Disabled, got.Outcome.Reason)
 
 				require.NoError(t, s.Middleware.Settings().SetTodoContinuation(t.Context(), session, true))
 				got = s.Ask(fakellm.Text(scenario.Plan), scenario.Edit())
@@ -168,7 +169,7 @@ func TestSettingCountsFromTheNextDecisionOn(t *testing.T) {
 		got := s.Ask(fakellm.Text("One:"), doFirst(off, fakellm.Text("Two:")))
 
 		scenario.RequireComplete(t, m, got, "One:\n\nTwo:", "stop")
-		assert.Equal(t, continuation.ReasonDisabled, got.Outcome.Reason)
+		assert.Equal(t, reasons.Disabled, got.Outcome.Reason)
 		assert.Len(t, s.Server.Requests(), 2)
 	})
 }
@@ -189,7 +190,7 @@ func TestSuppressedCallIsNotContinued(t *testing.T) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		got := s.Call(continuation.Suppress(s.Ctx), scenario.Request(), fakellm.Text(scenario.Plan))
 		scenario.RequireSame(t, scenario.SDKAnswer(t, m, scenario.Request(), fakellm.Text(scenario.Plan)), got)
-		assert.Equal(t, continuation.ReasonSuppressed, got.Outcome.Reason)
+		assert.Equal(t, reasons.Suppressed, got.Outcome.Reason)
 		assert.Len(t, s.Server.Requests(), 1)
 	})
 }
@@ -232,22 +233,22 @@ func TestTurnThatIsNoPlainAnswerIsNotContinued(t *testing.T) {
 	t.Parallel()
 	text := fakellm.Text(scenario.Plan)
 	tests := []turnCase{
-		{"a tool call", scenario.Edit(), continuation.ReasonToolCalls},
-		{"text and a tool call", scenario.Edit().AndText("Now:"), continuation.ReasonToolCalls},
-		{"a tool call that reports stop", scenario.Edit().Finish("stop"), continuation.ReasonToolCalls},
-		{"a tool call that reports length", scenario.Edit().Finish("length"), continuation.ReasonToolCalls},
-		{"a tool call without a finish", scenario.Edit().With(fakellm.NoFinish), continuation.ReasonToolCalls},
+		{"a tool call", scenario.Edit(), reasons.ToolCalls},
+		{"text and a tool call", scenario.Edit().AndText("Now:"), reasons.ToolCalls},
+		{"a tool call that reports stop", scenario.Edit().Finish("stop"), reasons.ToolCalls},
+		{"a tool call that reports length", scenario.Edit().Finish("length"), reasons.ToolCalls},
+		{"a tool call without a finish", scenario.Edit().With(fakellm.NoFinish), reasons.ToolCalls},
 		{
 			"a todo_pause that was not offered", fakellm.Pause("The disk is full, nothing can be written"),
-			continuation.ReasonToolCalls,
+			reasons.ToolCalls,
 		},
-		{"a legacy function call", scenario.Edit().With(fakellm.Legacy), continuation.ReasonToolCalls},
-		{"finish length", text.Finish("length"), continuation.ReasonNotEnded},
-		{"finish content_filter", text.Finish("content_filter"), continuation.ReasonNotEnded},
-		{"finish tool_calls without a call", text.Finish("tool_calls"), continuation.ReasonNotEnded},
-		{"an unknown finish", text.Finish("exploded"), continuation.ReasonNotEnded},
-		{"no finish", text.With(fakellm.NoFinish), continuation.ReasonNotEnded},
-		{"a refusal", fakellm.Text("").Refusal("I can't help with that."), continuation.ReasonRefused},
+		{"a legacy function call", scenario.Edit().With(fakellm.Legacy), reasons.ToolCalls},
+		{"finish length", text.Finish("length"), reasons.NotEnded},
+		{"finish content_filter", text.Finish("content_filter"), reasons.NotEnded},
+		{"finish tool_calls without a call", text.Finish("tool_calls"), reasons.NotEnded},
+		{"an unknown finish", text.Finish("exploded"), reasons.NotEnded},
+		{"no finish", text.With(fakellm.NoFinish), reasons.NotEnded},
+		{"a refusal", fakellm.Text("").Refusal("I can't help with that."), reasons.Refused},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -312,7 +313,7 @@ func TestTurnThatBrokeOffIsReturnedAsItCame(t *testing.T) {
 				want := scenario.SDKAnswer(t, m, scenario.Request(), tt.turn)
 				require.Error(t, want.Err)
 				scenario.RequireSame(t, want, got)
-				assert.Equal(t, continuation.ReasonBrokeOff, got.Outcome.Reason)
+				assert.Equal(t, reasons.BrokeOff, got.Outcome.Reason)
 				assert.Equal(t, got.Err, got.Outcome.Err)
 				assert.True(t, got.Outcome.Ended)
 				assert.Len(t, s.Server.Requests(), 1)
@@ -329,7 +330,7 @@ func TestEmptyTurnsAreContinuedLikeAnyOther(t *testing.T) {
 
 		require.NoError(t, got.Err)
 		assert.Equal(t, "stop", got.Finish)
-		assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
+		assert.Equal(t, reasons.MaxAttempts, got.Outcome.Reason)
 		requests := s.Server.Requests()
 		require.Len(t, requests, 3)
 		for _, request := range requests[1:] {
@@ -359,7 +360,7 @@ func TestPausedSessionIsNotContinuedUntilItIsResumed(t *testing.T) {
 		require.NoError(t, s.Middleware.Pause(s.Ctx, "waiting for the reviewer"))
 		got := s.Ask(fakellm.Text(scenario.Plan))
 		scenario.RequireSame(t, scenario.SDKAnswer(t, m, scenario.Request(), fakellm.Text(scenario.Plan)), got)
-		assert.Equal(t, continuation.ReasonPaused, got.Outcome.Reason)
+		assert.Equal(t, reasons.Paused, got.Outcome.Reason)
 		assert.Nil(t, got.Outcome.Paused, "the model did not pause")
 		assert.Zero(t, todos.Reads())
 
@@ -378,7 +379,7 @@ func TestPauseBetweenTheCallsOfAUserTurnHolds(t *testing.T) {
 		require.NoError(t, s.Middleware.Pause(s.Ctx, "waiting for the reviewer"))
 
 		got = s.Call(s.Ctx, scenario.WithEdit(scenario.Request(), "call_1"), fakellm.Text("Saved."))
-		assert.Equal(t, continuation.ReasonPaused, got.Outcome.Reason)
+		assert.Equal(t, reasons.Paused, got.Outcome.Reason)
 		got = s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "Saved.", "Go on."), fakellm.Text(scenario.Plan),
 			scenario.Edit())
 		assert.Equal(t, 1, got.Outcome.Attempts, "a new user turn ends the pause")
@@ -392,7 +393,7 @@ func TestPauseDuringAContinuationKeepsTheNextFromBeingSent(t *testing.T) {
 		stop := func() { assert.NoError(t, s.Middleware.Pause(s.Ctx, "enough")) }
 		got := s.Ask(fakellm.Text("One:"), doFirst(stop, fakellm.Text("Two:")))
 		scenario.RequireComplete(t, m, got, "One:\n\nTwo:", "stop")
-		assert.Equal(t, continuation.ReasonPaused, got.Outcome.Reason)
+		assert.Equal(t, reasons.Paused, got.Outcome.Reason)
 	})
 }
 
@@ -410,7 +411,7 @@ func TestCallOfAnOlderUserTurnIsSuperseded(t *testing.T) {
 
 		got := <-older
 		scenario.RequireComplete(t, m, got, scenario.Plan, "stop")
-		assert.Equal(t, continuation.ReasonSuperseded, got.Outcome.Reason)
+		assert.Equal(t, reasons.Superseded, got.Outcome.Reason)
 		assert.Len(t, s.Server.Requests(), 2)
 	})
 }
@@ -429,7 +430,7 @@ func TestNewUserTurnKeepsAnOlderCallFromItsNextContinuation(t *testing.T) {
 
 		got := <-older
 		scenario.RequireComplete(t, m, got, "One:\n\nTwo:", "stop")
-		assert.Equal(t, continuation.ReasonSuperseded, got.Outcome.Reason)
+		assert.Equal(t, reasons.Superseded, got.Outcome.Reason)
 		assert.Len(t, s.Server.Requests(), 3)
 	})
 }
@@ -450,24 +451,24 @@ func TestListWithoutActiveTodosIsNotContinued(t *testing.T) {
 		want  continuation.Reason
 		fails error // the failure that is reported, if there is one
 	}{
-		{name: "no todos", todos: todo.Static(), want: continuation.ReasonEmptyList},
+		{name: "no todos", todos: todo.Static(), want: reasons.EmptyList},
 		{
-			name: "all done", want: continuation.ReasonNoActiveTodos,
+			name: "all done", want: reasons.NoActiveTodos,
 			todos: todo.Static(scenario.Completed("Write"), todo.Todo{Content: "Test", Status: todo.Cancelled}),
 		},
-		{name: "unknown status", todos: todo.Static(todo.Todo{Content: "Write", Status: "later"}), want: continuation.ReasonUnknownStatus},
-		{name: "no list", todos: todo.FromConversation(), want: continuation.ReasonNoList},
+		{name: "unknown status", todos: todo.Static(todo.Todo{Content: "Write", Status: "later"}), want: reasons.UnknownStatus},
+		{name: "no list", todos: todo.FromConversation(), want: reasons.NoList},
 		{
 			name: "a source that fails", todos: todo.ProviderFunc(failing),
-			want: continuation.ReasonSourceFailed, fails: errors.New("database is gone"),
+			want: reasons.SourceFailed, fails: errors.New("database is gone"),
 		},
 		{
 			name: "a source that panics", todos: todo.ProviderFunc(panicking),
-			want: continuation.ReasonSourceFailed, fails: &middleware.PanicError{Value: "no list"},
+			want: reasons.SourceFailed, fails: &middleware.PanicError{Value: "no list"},
 		},
 		{
 			name: "a source that hangs", todos: todo.ProviderFunc(hanging),
-			want: continuation.ReasonSourceLate, fails: fmt.Errorf("no list within 20ms: %w", context.DeadlineExceeded),
+			want: reasons.SourceLate, fails: fmt.Errorf("no list within 20ms: %w", context.DeadlineExceeded),
 		},
 	}
 	for _, tt := range tests {
@@ -475,7 +476,7 @@ func TestListWithoutActiveTodosIsNotContinued(t *testing.T) {
 			t.Parallel()
 			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				within := time.Minute
-				if tt.want == continuation.ReasonSourceLate {
+				if tt.want == reasons.SourceLate {
 					within = 20 * time.Millisecond
 				}
 				s := scenario.New(t, m, tt.todos, scenario.Within(continuation.Limits{MaxAttempts: 3, TodoTimeout: within}))
@@ -537,7 +538,7 @@ func TestSecondCallOfASessionThatIsBeingContinuedIsNot(t *testing.T) {
 		release()
 
 		scenario.RequireComplete(t, m, second, "Second:", "stop")
-		assert.Equal(t, continuation.ReasonActive, second.Outcome.Reason)
+		assert.Equal(t, reasons.Active, second.Outcome.Reason)
 		scenario.RequireComplete(t, m, <-first, "First:", "tool_calls")
 		assert.Len(t, s.Server.Requests(), 3)
 	})
@@ -566,7 +567,7 @@ func TestListOfBlankTodosIsNotContinued(t *testing.T) {
 		s := scenario.New(t, m, todo.Static(scenario.Pending(" "), scenario.InProgress("\n\t")))
 		got := s.Ask(fakellm.Text(scenario.Plan))
 		scenario.RequireSame(t, scenario.SDKAnswer(t, m, scenario.Request(), fakellm.Text(scenario.Plan)), got)
-		assert.Equal(t, continuation.ReasonNoSuitableTodo, got.Outcome.Reason)
+		assert.Equal(t, reasons.NoSuitableTodo, got.Outcome.Reason)
 	})
 }
 

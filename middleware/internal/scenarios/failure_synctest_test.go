@@ -14,6 +14,7 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
@@ -23,7 +24,7 @@ import (
 func requireTimedOut(t *testing.T, s *scenario.Scenario, got scenario.Answer, text string, want error) {
 	t.Helper()
 	scenario.RequireComplete(t, s.Mode, got, text, "stop")
-	assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
+	assert.Equal(t, reasons.Failed, got.Outcome.Reason)
 	require.ErrorIs(t, got.Outcome.Err, want)
 	assert.Equal(t, decision.ResultTimeout, s.State(t).LastResult)
 	assert.Equal(t, []string{"continuation"}, failures(s.Events))
@@ -206,7 +207,7 @@ func TestContinuationIsNotOpenedWithTooLittleTimeLeft(t *testing.T) {
 		defer cancel()
 		got := s.Call(ctx, scenario.Request(), inAbout(m, fakellm.Text("One:"), 6*time.Second))
 		scenario.RequireComplete(t, m, got, "One:", "stop")
-		assert.Equal(t, continuation.ReasonDeadline, got.Outcome.Reason)
+		assert.Equal(t, reasons.Deadline, got.Outcome.Reason)
 		require.NoError(t, got.Outcome.Err)
 		assert.Len(t, s.Server.Requests(), 1)
 		assert.Zero(t, s.State(t).Attempts)
@@ -234,7 +235,7 @@ func TestWaitThatLeavesTooLittleTimeIsNotBegun(t *testing.T) {
 		began := time.Now()
 		got := s.Call(ctx, scenario.Request(), fakellm.Text("One:"))
 		scenario.RequireComplete(t, m, got, "One:", "stop")
-		assert.Equal(t, continuation.ReasonDeadline, got.Outcome.Reason)
+		assert.Equal(t, reasons.Deadline, got.Outcome.Reason)
 		assert.Zero(t, time.Since(began))
 	})
 }
@@ -271,10 +272,10 @@ func TestStreamThatIsDroppedKeepsItsSessionForTenMinutes(t *testing.T) {
 		readUntil(t, dropped.Recv, "Two")
 
 		got := s.Ask(fakellm.Text("Three:"))
-		assert.Equal(t, continuation.ReasonActive, got.Outcome.Reason)
+		assert.Equal(t, reasons.Active, got.Outcome.Reason)
 		<-time.After(10 * time.Minute)
 		got = s.Ask(fakellm.Text("Three:"), scenario.Edit())
-		assert.Equal(t, continuation.ReasonToolCalls, got.Outcome.Reason)
+		assert.Equal(t, reasons.ToolCalls, got.Outcome.Reason)
 		assert.Equal(t, 1, got.Outcome.Attempts)
 	})
 }
@@ -320,7 +321,7 @@ func TestProviderIsGivenTheTimeThatItAsksFor(t *testing.T) {
 					assert.NoError(t, got.Outcome.Err)
 					return
 				}
-				assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
+				assert.Equal(t, reasons.Failed, got.Outcome.Reason)
 			})
 		})
 	}

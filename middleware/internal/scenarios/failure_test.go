@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/carryontest"
-	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
@@ -87,7 +87,7 @@ func TestFailedContinuationCostsNothingOfWhatCameBefore(t *testing.T) {
 				assert.Empty(t, got.Calls)
 				require.NotNil(t, got.Usage)
 				assert.Equal(t, 111, got.Usage.TotalTokens, "the usage of the first turn alone")
-				assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
+				assert.Equal(t, reasons.Failed, got.Outcome.Reason)
 				require.Error(t, got.Outcome.Err)
 				assert.Len(t, s.Server.Requests(), sent)
 				failed := s.Events.Failures()
@@ -102,7 +102,7 @@ func TestFailedContinuationCostsNothingOfWhatCameBefore(t *testing.T) {
 
 				if refused {
 					got = s.Ask(fakellm.Text("One:"))
-					assert.Equal(t, continuation.ReasonProviderRefused, got.Outcome.Reason)
+					assert.Equal(t, reasons.ProviderRefused, got.Outcome.Reason)
 					return
 				}
 				s.Server.Append(fakellm.Text("One:"), scenario.Edit())
@@ -170,7 +170,7 @@ func TestFailureInTheCallersToolCallIsReturned(t *testing.T) {
 			assert.Empty(t, got.Finish, "the answer does not look complete")
 			assert.Equal(t, "One:", got.Text)
 			require.ErrorIs(t, got.Outcome.Err, tt.want)
-			assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
+			assert.Equal(t, reasons.Failed, got.Outcome.Reason)
 			assert.Equal(t, []string{"continuation"}, failures(s.Events))
 		})
 	}
@@ -211,7 +211,7 @@ func TestATurnThatGoesOnAfterItsFinishIsNotContinued(t *testing.T) {
 		`{"id":"a","choices":[{"index":0,"delta":{"content":" two."}}]}`,
 	))
 	require.NoError(t, got.Err)
-	assert.Equal(t, continuation.ReasonNotEnded, got.Outcome.Reason)
+	assert.Equal(t, reasons.NotEnded, got.Outcome.Reason)
 	assert.Equal(t, `The turn did not end with a plain stop: more came after the finish reason "stop"`, got.Outcome.Explanation())
 }
 
@@ -231,7 +231,7 @@ func TestUnusableContinuationIsAFailure(t *testing.T) {
 				s := scenario.New(t, m, scenario.TwoTodos())
 				got := s.Ask(fakellm.Text("One:"), turn, turn, turn)
 				scenario.RequireComplete(t, m, got, "One:", "stop")
-				assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
+				assert.Equal(t, reasons.Failed, got.Outcome.Reason)
 			})
 		})
 	}
@@ -280,5 +280,5 @@ func TestCallOfAFailedContinuationIsDroppedIfNothingWasShown(t *testing.T) {
 	assert.Equal(t, "stop", got.Finish)
 	assert.Empty(t, got.Calls)
 	require.ErrorIs(t, got.Outcome.Err, middleware.ErrIncomplete)
-	assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
+	assert.Equal(t, reasons.Failed, got.Outcome.Reason)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
@@ -76,7 +77,7 @@ func TestListThatIsDoneAfterTheWaitIsNotContinued(t *testing.T) {
 		got := s.Ask(fakellm.Text(scenario.Plan))
 
 		scenario.RequireComplete(t, m, got, scenario.Plan, "stop")
-		assert.Equal(t, continuation.ReasonNoActiveTodos, got.Outcome.Reason)
+		assert.Equal(t, reasons.NoActiveTodos, got.Outcome.Reason)
 		assert.Equal(t, time.Second, time.Since(began))
 	})
 }
@@ -89,7 +90,7 @@ func TestPauseDuringTheWaitEndsTheContinuations(t *testing.T) {
 		time.AfterFunc(time.Second/2, func() { assert.NoError(t, s.Middleware.Pause(s.Ctx, "enough")) })
 		got := s.Ask(fakellm.Text(scenario.Plan))
 		scenario.RequireComplete(t, m, got, scenario.Plan, "stop")
-		assert.Equal(t, continuation.ReasonPaused, got.Outcome.Reason)
+		assert.Equal(t, reasons.Paused, got.Outcome.Reason)
 	})
 }
 
@@ -130,7 +131,7 @@ func TestEndOfTheContextEndsTheWaitAtOnce(t *testing.T) {
 		require.ErrorIs(t, got.Err, context.Canceled)
 		assert.Equal(t, scenario.Plan, got.Text, "the text so far is not lost")
 		assert.Equal(t, time.Minute, time.Since(began))
-		assert.Equal(t, continuation.ReasonBrokeOff, got.Outcome.Reason)
+		assert.Equal(t, reasons.BrokeOff, got.Outcome.Reason)
 		require.ErrorIs(t, got.Outcome.Err, context.Canceled)
 		assert.Len(t, s.Server.Requests(), 3)
 		assert.Equal(t, 1, s.State(t).Continuations, "a wait costs no attempt")
@@ -168,7 +169,7 @@ func TestCloseEndsTheWaitAtOnce(t *testing.T) {
 		assert.Equal(t, time.Minute, time.Since(began))
 		outcome := got.Outcome()
 		assert.True(t, outcome.Ended)
-		assert.Equal(t, continuation.ReasonBrokeOff, outcome.Reason)
+		assert.Equal(t, reasons.BrokeOff, outcome.Reason)
 		assert.Len(t, s.Server.Requests(), 3)
 	})
 }
@@ -183,7 +184,7 @@ func TestSourceThatHangsCostsOneSecond(t *testing.T) {
 		began := time.Now()
 		got := s.Ask(fakellm.Text(scenario.Plan))
 		scenario.RequireComplete(t, m, got, scenario.Plan, "stop")
-		assert.Equal(t, continuation.ReasonSourceLate, got.Outcome.Reason)
+		assert.Equal(t, reasons.SourceLate, got.Outcome.Reason)
 		assert.Equal(t, continuation.DefaultLimits().TodoTimeout, time.Since(began))
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
@@ -381,7 +381,7 @@ func TestCallsWithoutAPauseAreAsTheyCame(t *testing.T) {
 			want = append(want, "finish tool_calls", "usage 10/5/15 alone")
 			scenario.InModes(t, scenario.StreamModes(), func(t *testing.T, m scenario.Mode) {
 				outcome := requireCalls(t, m, fakellm.Chunks(payloads...), want)
-				assert.Equal(t, continuation.ReasonToolCalls, outcome.Reason)
+				assert.Equal(t, reasons.ToolCalls, outcome.Reason)
 			})
 		})
 	}
@@ -496,7 +496,7 @@ func TestPauseInEveryShape(t *testing.T) {
 				assert.Empty(t, got.Calls)
 				require.NotNil(t, got.Outcome.Paused)
 				assert.Equal(t, scenario.Blocked, got.Outcome.Paused.Reason)
-				assert.Equal(t, continuation.ReasonPaused, got.Outcome.Reason)
+				assert.Equal(t, reasons.Paused, got.Outcome.Reason)
 			})
 		})
 	}
@@ -527,7 +527,7 @@ func TestCallBesideAPauseInEveryShape(t *testing.T) {
 						assert.Contains(t, []string{"", "a"}, call.ID)
 					}
 					assert.Equal(t, path, arguments.String())
-					assert.Equal(t, continuation.ReasonPaused, outcome.Reason)
+					assert.Equal(t, reasons.Paused, outcome.Reason)
 				})
 			})
 		}
@@ -546,7 +546,7 @@ func TestPauseToolOfTheCallersOwnIsKept(t *testing.T) {
 		assert.Equal(t, concat(draftShown, []string{
 			"[0 p function todo_pause " + pauseArgs + "]", "finish tool_calls", "usage 10/10/20 alone",
 		}), showAll(got.Chunks))
-		assert.Equal(t, continuation.ReasonToolCalls, got.Outcome.Reason)
+		assert.Equal(t, reasons.ToolCalls, got.Outcome.Reason)
 	})
 }
 

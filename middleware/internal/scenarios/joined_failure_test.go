@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 )
@@ -95,7 +95,7 @@ func requireFailedAfter(t *testing.T, got scenario.Answer, sent []chunk) {
 	if !ended {
 		assert.Equal(t, "stop", got.Finish)
 		assert.Empty(t, got.Calls)
-		assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
+		assert.Equal(t, reasons.Failed, got.Outcome.Reason)
 		require.Error(t, got.Outcome.Err)
 		assert.Equal(t, joinTexts("Plan.", textOf(sent)), got.Text)
 	} else if used != nil {
@@ -172,7 +172,7 @@ func TestContinuationThatCannotBeOpenedCostsNothing(t *testing.T) {
 				got := joinOn(t.Context(), m, pair(draft, turn))
 				require.NoError(t, got.Err)
 				assert.Equal(t, want, got.Chunks)
-				assert.Equal(t, continuation.ReasonFailed, got.Outcome.Reason)
+				assert.Equal(t, reasons.Failed, got.Outcome.Reason)
 				assert.Error(t, got.Outcome.Err)
 			})
 		})

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
@@ -398,5 +398,5 @@ func requireUntouched(t *testing.T, m scenario.Mode, turn fakellm.Turn, todos to
 	outcome := s.Outcome()
 	assert.Equal(t, 1, outcome.Turns)
 	assert.True(t, outcome.Ended)
-	assert.NotEqual(t, continuation.ReasonSatisfied, outcome.Reason)
+	assert.NotEqual(t, reasons.Satisfied, outcome.Reason)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
@@ -25,11 +26,11 @@ type ending struct {
 }
 
 const (
-	goesOn    = continuation.ReasonSatisfied
-	asks      = continuation.ReasonAsksUser
-	untouched = continuation.ReasonListUntouched
-	others    = continuation.ReasonOthersWork
-	waits     = continuation.ReasonBackground
+	goesOn    = reasons.Satisfied
+	asks      = reasons.AsksUser
+	untouched = reasons.ListUntouched
+	others    = reasons.OthersWork
+	waits     = reasons.Background
 )
 
 // working is a conversation in which the model has just written a list with open todos.
@@ -147,7 +148,7 @@ var endings = []ending{
 	{"a message of the agent is no user turn", then("user <system-reminder>Be brief, and remember the guide.</system-reminder>"), "Next, the form.", goesOn, goesOn},
 	{"nor is a goal of Codex", then(`user <codex_internal_context source="goal">Keep working toward the goal that was set.</codex_internal_context>`), "Next, the form.", goesOn, goesOn},
 	{"the list was only read", then("assistant Next.", "user "+strings.Repeat("tell me about it, ", 5), `call r TaskList {} = nothing`), "It is a parser.", untouched, goesOn},
-	{"a list that is done comes first", []string{"user Build it.", "list completed Form"}, "Shall I deploy it?", continuation.ReasonNoActiveTodos, continuation.ReasonNoActiveTodos},
+	{"a list that is done comes first", []string{"user Build it.", "list completed Form"}, "Shall I deploy it?", reasons.NoActiveTodos, reasons.NoActiveTodos},
 
 	// Work of others.
 	{"two agents, none has reported", then(launch("a", "a1111111"), launch("b", "b2222222")), "Next, the summary:", waits, waits},

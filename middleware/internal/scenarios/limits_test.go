@@ -14,6 +14,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
@@ -29,18 +30,18 @@ func TestBudgetsEndTheContinuations(t *testing.T) {
 		reason continuation.Reason
 		want   int // continuations
 	}{
-		{"four in a row by default", continuation.Limits{}, continuation.ReasonMaxAttempts, 4},
-		{"one in a row", continuation.Limits{MaxAttempts: 1}, continuation.ReasonMaxAttempts, 1},
-		{"five in a row", continuation.Limits{MaxAttempts: 5}, continuation.ReasonMaxAttempts, 5},
+		{"four in a row by default", continuation.Limits{}, reasons.MaxAttempts, 4},
+		{"one in a row", continuation.Limits{MaxAttempts: 1}, reasons.MaxAttempts, 1},
+		{"five in a row", continuation.Limits{MaxAttempts: 5}, reasons.MaxAttempts, 5},
 		{
 			"ten without progress by default",
 			continuation.Limits{MaxAttempts: continuation.Off},
-			continuation.ReasonWithoutProgress, 10,
+			reasons.WithoutProgress, 10,
 		},
-		{"two without progress", continuation.Limits{MaxWithoutProgress: 2}, continuation.ReasonWithoutProgress, 2},
+		{"two without progress", continuation.Limits{MaxWithoutProgress: 2}, reasons.WithoutProgress, 2},
 		// A continuation of these tests uses 15 tokens.
-		{"tokens", continuation.Limits{TokenBudget: 16}, continuation.ReasonTokenBudget, 2},
-		{"tokens to the last one", continuation.Limits{TokenBudget: 15}, continuation.ReasonTokenBudget, 1},
+		{"tokens", continuation.Limits{TokenBudget: 16}, reasons.TokenBudget, 2},
+		{"tokens to the last one", continuation.Limits{TokenBudget: 15}, reasons.TokenBudget, 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -72,7 +73,7 @@ func TestWithoutLimitsOnlyTheModelEndsTheContinuations(t *testing.T) {
 		s.Server.Append(scenario.Texts("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m")...)
 		got := s.Ask(scenario.Edit())
 		assert.Equal(t, 13, got.Outcome.Attempts)
-		assert.Equal(t, continuation.ReasonToolCalls, got.Outcome.Reason)
+		assert.Equal(t, reasons.ToolCalls, got.Outcome.Reason)
 	})
 }
 
@@ -83,7 +84,7 @@ func TestUsageOfTurnsCountsTowardTheBudgetOnlyOnce(t *testing.T) {
 		got := s.Ask(
 			fakellm.Text("One:").Usage(5000, 500), // the caller's own turn
 			fakellm.Text("Two:").Usage(20, 1), fakellm.Text("Three:").Usage(20, 1))
-		assert.Equal(t, continuation.ReasonTokenBudget, got.Outcome.Reason)
+		assert.Equal(t, reasons.TokenBudget, got.Outcome.Reason)
 		assert.Equal(t, 2, got.Outcome.Attempts)
 		assert.Equal(t, 42, s.State(t).Tokens)
 		assert.Equal(t, []adapter.Usage{
@@ -106,7 +107,7 @@ func TestTokenBudgetCountsAConversationThatNobodyCounts(t *testing.T) {
 			got := s.Call(s.Ctx, request, turns[:sent]...)
 			require.NoError(t, got.Err)
 			assert.Len(t, s.Server.Requests(), sent)
-			assert.Equal(t, sent == 2, got.Outcome.Reason == continuation.ReasonTokenBudget, got.Outcome.String())
+			assert.Equal(t, sent == 2, got.Outcome.Reason == reasons.TokenBudget, got.Outcome.String())
 		}
 	})
 }
@@ -134,7 +135,7 @@ func TestSameTextAgainIsAnAttemptLikeAnyOther(t *testing.T) {
 				got := s.Ask(fakellm.Text(tt.first), fakellm.Text(tt.again), fakellm.Text("End."))
 
 				scenario.RequireComplete(t, m, got, tt.first+"\n\n"+tt.again+"\n\nEnd.", "stop")
-				assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
+				assert.Equal(t, reasons.MaxAttempts, got.Outcome.Reason)
 				assert.Contains(t, s.Prompts()[1], "ATTEMPT #2")
 				assert.Contains(t, s.Prompts()[1], tt.told)
 			})
@@ -148,7 +149,7 @@ func TestModelThatSaysTheSameOverAndOverGetsOneMoreTry(t *testing.T) {
 	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		got := s.Ask(scenario.Texts("One:", "One:", "One:", "One:")...)
-		assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
+		assert.Equal(t, reasons.MaxAttempts, got.Outcome.Reason)
 		assert.Equal(t, 2, got.Outcome.Attempts)
 		assert.Contains(t, got.Outcome.String(), "the model gave the same answer again after it had been told so")
 	})
@@ -169,7 +170,7 @@ func TestGateIsAskedLastAndCanVeto(t *testing.T) {
 		got := s.Ask(scenario.Texts("One:", "Two:")...)
 
 		scenario.RequireComplete(t, m, got, "One:\n\nTwo:", "stop")
-		assert.Equal(t, continuation.ReasonGate, got.Outcome.Reason)
+		assert.Equal(t, reasons.Gate, got.Outcome.Reason)
 		assert.Equal(t, veto, got.Outcome.Err)
 		first := todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress}
 		assert.Equal(t, []middleware.NextTurn{
@@ -200,7 +201,7 @@ func TestGateThatPanicsIsAVetoAndReported(t *testing.T) {
 		got := s.Ask(fakellm.Text(scenario.Plan))
 
 		scenario.RequireSame(t, scenario.SDKAnswer(t, m, scenario.Request(), fakellm.Text(scenario.Plan)), got)
-		assert.Equal(t, continuation.ReasonGate, got.Outcome.Reason)
+		assert.Equal(t, reasons.Gate, got.Outcome.Reason)
 		var panicked *middleware.PanicError
 		require.ErrorAs(t, got.Outcome.Err, &panicked)
 		assert.Equal(t, "no gate", panicked.Value)
@@ -218,7 +219,7 @@ func TestGateMayPauseTheSession(t *testing.T) {
 			return s.Middleware.Pause(ctx, "the user wants to look first")
 		}))
 		got := s.Ask(fakellm.Text(scenario.Plan))
-		assert.Equal(t, continuation.ReasonPaused, got.Outcome.Reason)
+		assert.Equal(t, reasons.Paused, got.Outcome.Reason)
 		assert.Len(t, s.Server.Requests(), 1)
 	})
 }
@@ -249,7 +250,7 @@ func TestStoreThatFailsMeansNoContinuation(t *testing.T) {
 			got := m.Call(continuation.WithSession(t.Context(), "s"), m.HTTPClient(server, mw), scenario.Request())
 
 			scenario.RequireSame(t, scenario.SDKAnswer(t, m, scenario.Request(), fakellm.Text(scenario.Plan)), got)
-			assert.Equal(t, continuation.ReasonStore, got.Outcome.Reason)
+			assert.Equal(t, reasons.Store, got.Outcome.Reason)
 			assert.Contains(t, failures(events), "store")
 			assert.Len(t, server.Requests(), 1)
 		})
@@ -292,7 +293,7 @@ func TestTheSameCallsAgainUseAttempts(t *testing.T) {
 			request = scenario.WithEdit(request, "call_"+strconv.Itoa(i))
 		}
 		got := s.Call(s.Ctx, request, fakellm.Text(scenario.Plan))
-		assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
+		assert.Equal(t, reasons.MaxAttempts, got.Outcome.Reason)
 
 		got = s.Call(s.Ctx, scenario.WithUserMessage(request, scenario.Plan, "Go on."), fakellm.Text(scenario.Plan), poll())
 		scenario.RequireComplete(t, m, got, scenario.Plan, "tool_calls")

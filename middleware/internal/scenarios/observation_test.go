@@ -17,6 +17,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/clock"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
@@ -387,7 +388,7 @@ func TestSlowAndBrokenObserversCannotBreakACall(t *testing.T) {
 		answer := s.Ask(fakellm.Text("One:"), scenario.Edit())
 		require.NoError(t, answer.Err)
 		assert.Equal(t, 2, answer.Outcome.Turns, "the time of observers counts against no limit")
-		assert.Equal(t, continuation.ReasonToolCalls, answer.Outcome.Reason)
+		assert.Equal(t, reasons.ToolCalls, answer.Outcome.Reason)
 		for _, name := range []string{
 			"CallStarted", "TurnStarted", "TurnEnded", "Decision", "TodosRead", "StoreAnswered", "ContinuationStarted",
 			"ContinuationEnded", "CallEnded", "Failed",

@@ -14,6 +14,7 @@ import (
 
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
@@ -31,7 +32,7 @@ func reasonArguments(reason any) string {
 func requirePaused(t *testing.T, s *scenario.Scenario, got scenario.Answer, shown string) {
 	t.Helper()
 	require.NoError(t, got.Err)
-	assert.Equal(t, continuation.ReasonPaused, got.Outcome.Reason)
+	assert.Equal(t, reasons.Paused, got.Outcome.Reason)
 	require.NotNil(t, got.Outcome.Paused)
 	assert.Equal(t, shown, got.Outcome.Paused.Reason)
 	paused := s.Events.Pauses()
@@ -350,7 +351,7 @@ func TestTextThatIsNoPrintedPauseIsShown(t *testing.T) {
 				s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{MaxAttempts: 1}))
 				got := s.Ask(fakellm.Text("One:"), fakellm.Pieces(strings.Split(text, "")...))
 				scenario.RequireComplete(t, m, got, "One:\n\n"+text, "stop")
-				assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
+				assert.Equal(t, reasons.MaxAttempts, got.Outcome.Reason)
 			})
 		})
 	}
@@ -506,7 +507,7 @@ func TestPausedSessionWaitsForTheNextUserTurn(t *testing.T) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		s.Ask(fakellm.Text("One:"), fakellm.Pause(scenario.Blocked))
 		got := s.Call(s.Ctx, scenario.WithEdit(scenario.Request(), "call_1"), fakellm.Text("Two:"))
-		assert.Equal(t, continuation.ReasonPaused, got.Outcome.Reason)
+		assert.Equal(t, reasons.Paused, got.Outcome.Reason)
 		assert.Nil(t, got.Outcome.Paused, "the pause belongs to an earlier call")
 		got = s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "One:", "It is there now."),
 			fakellm.Text(scenario.Plan), scenario.Edit())

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
@@ -156,7 +157,7 @@ func TestPromptSaysHowToPauseWithoutTheTool(t *testing.T) {
 				got := s.Call(s.Ctx, request, fakellm.Text("Next, the parser:"), fakellm.Text("todo_pause('The file go.mod is missing from the workspace')"))
 				require.Len(t, s.Prompts(), 1)
 				assert.Contains(t, s.Prompts()[0], "To pause, end your answer with todo_pause('…'), the reason in the quotes.")
-				assert.Equal(t, continuation.ReasonPaused, got.Outcome.Reason)
+				assert.Equal(t, reasons.Paused, got.Outcome.Reason)
 			})
 		})
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/internal/testkit/syncbuf"
@@ -114,10 +115,10 @@ func TestEventsSayWhatHappened(t *testing.T) {
 		decisions := s.Events.Decisions()
 		require.Len(t, decisions, 2)
 		assert.True(t, decisions[0].Continue)
-		assert.Equal(t, continuation.ReasonSatisfied, decisions[0].Reason)
+		assert.Equal(t, reasons.Satisfied, decisions[0].Reason)
 		assert.Equal(t, 1, decisions[0].Attempt)
 		assert.Contains(t, decisions[0].Conditions, " interval_elapsed")
-		assert.Equal(t, continuation.ReasonToolCalls, decisions[1].Reason)
+		assert.Equal(t, reasons.ToolCalls, decisions[1].Reason)
 		assert.Equal(t, "enabled in_scope unbroken !no_tool_calls", decisions[1].Conditions)
 	})
 }
@@ -136,14 +137,14 @@ func TestOutcomeSaysWhatBecameOfTheCall(t *testing.T) {
 		all := outcomes.All()
 		require.Len(t, all, 3, "in the order of the calls")
 		assert.Equal(t, middleware.Outcome{
-			Session: "s", Turns: 2, Attempts: 1, Reason: continuation.ReasonToolCalls, Wrote: true, Ended: true,
+			Session: "s", Turns: 2, Attempts: 1, Reason: reasons.ToolCalls, Wrote: true, Ended: true,
 			List:  continuation.List{Todos: 2, Active: 2},
 			Worth: middleware.Worth{Tokens: middleware.Tokens{Input: 2, Output: 2}},
 			Usage: []adapter.Usage{{Prompt: 1, Completion: 1, Total: 2}, {Prompt: 2, Completion: 2, Total: 4}},
 		}, all[0])
 		assert.Equal(t, 1, all[1].Turns)
 		assert.Zero(t, all[1].Attempts)
-		assert.Equal(t, continuation.ReasonSuppressed, all[2].Reason)
+		assert.Equal(t, reasons.Suppressed, all[2].Reason)
 		assert.Equal(t, all[2], outcomes.Last())
 	})
 }
@@ -273,7 +274,7 @@ func TestLogHasLevelsAndAttributes(t *testing.T) {
 
 		decisions := logged.withMessage(t, "carryon: decision")
 		assert.Equal(t, true, decisions[0]["should_continue"])
-		assert.Equal(t, continuation.ReasonSatisfied.String(), decisions[0]["reason"])
+		assert.Equal(t, reasons.Satisfied.String(), decisions[0]["reason"])
 		assert.Equal(t, "satisfied", decisions[0]["code"])
 		assert.Equal(t, "1", decisions[0]["todo_id"])
 		assert.EqualValues(t, 1, decisions[0]["todos"])
@@ -334,7 +335,7 @@ func TestDryRunReportsAndDoesNothing(t *testing.T) {
 			got := s.Ask(fakellm.Text(scenario.Plan))
 			scenario.RequireSame(t, sdkAnswerWithID(t, m, got.ID, fakellm.Text(scenario.Plan)), got)
 			assert.True(t, got.Outcome.DryRun)
-			assert.Equal(t, continuation.ReasonSatisfied, got.Outcome.Reason)
+			assert.Equal(t, reasons.Satisfied, got.Outcome.Reason)
 			assert.Equal(t, 1, got.Outcome.Turns)
 			assert.Zero(t, got.Outcome.Attempts)
 		}
@@ -370,12 +371,12 @@ func TestDryRunSaysWhatSpeaksAgainst(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, todo.Static(), middleware.WithDryRun())
-		assert.Equal(t, continuation.ReasonEmptyList, s.Ask(fakellm.Text(scenario.Plan)).Outcome.Reason)
-		assert.Equal(t, continuation.ReasonToolCalls, s.Ask(scenario.Edit()).Outcome.Reason)
+		assert.Equal(t, reasons.EmptyList, s.Ask(fakellm.Text(scenario.Plan)).Outcome.Reason)
+		assert.Equal(t, reasons.ToolCalls, s.Ask(scenario.Edit()).Outcome.Reason)
 		request := scenario.Request()
 		request.Tools = nil
 		passed := s.Call(s.Ctx, request, fakellm.Text(scenario.Plan)).Outcome
-		assert.Equal(t, continuation.ReasonNoTools, passed.Reason)
+		assert.Equal(t, reasons.NoTools, passed.Reason)
 		assert.True(t, passed.DryRun)
 	})
 }

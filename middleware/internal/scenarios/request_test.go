@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
@@ -99,7 +100,7 @@ func TestTodoPauseOfTheCallersOwnIsTheirs(t *testing.T) {
 				scenario.RequireComplete(t, m, got, scenario.Plan, "tool_calls")
 				require.Len(t, got.Calls, 1)
 				assert.Equal(t, name, got.Calls[0].Function.Name)
-				assert.Equal(t, continuation.ReasonToolCalls, got.Outcome.Reason)
+				assert.Equal(t, reasons.ToolCalls, got.Outcome.Reason)
 				assert.Nil(t, got.Outcome.Paused)
 				assert.False(t, s.State(t).Paused.IsSet())
 				requests := s.Server.Requests()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
@@ -30,7 +31,7 @@ func TestAttemptThatLedToAToolCallIsReturned(t *testing.T) {
 		assert.Equal(t, []int{1, 1, 1, 1}, attempts(s.Events))
 
 		got := s.Call(s.Ctx, request, fakellm.Text(scenario.Plan))
-		assert.Equal(t, continuation.ReasonWithoutProgress, got.Outcome.Reason, "the other cap holds")
+		assert.Equal(t, reasons.WithoutProgress, got.Outcome.Reason, "the other cap holds")
 	})
 }
 
@@ -90,7 +91,7 @@ func TestProgressOfTheListStartsTheCountAnew(t *testing.T) {
 				}
 				got := s.Ask()
 				require.NoError(t, got.Err)
-				assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
+				assert.Equal(t, reasons.MaxAttempts, got.Outcome.Reason)
 				assert.Equal(t, tt.want, attempts(s.Events))
 			})
 		})
@@ -189,7 +190,7 @@ func TestStaleListGetsOneAttemptPerUserTurn(t *testing.T) {
 				for range 2 {
 					got := s.Call(s.Ctx, next, scenario.Texts("Noon.", "Still noon.")...)
 					assert.Equal(t, 1, got.Outcome.Attempts)
-					assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
+					assert.Equal(t, reasons.MaxAttempts, got.Outcome.Reason)
 					next = scenario.WithUserMessage(next, "Still noon.", "And now?")
 				}
 
@@ -209,7 +210,7 @@ func TestResumeMakesAStaleListWorthAllAttempts(t *testing.T) {
 		require.NoError(t, s.Middleware.Resume(s.Ctx))
 		got := s.Ask(scenario.Texts("Ah:", "Be.", "Ce.")...)
 		assert.Equal(t, 2, got.Outcome.Attempts, "the pause itself was one")
-		assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
+		assert.Equal(t, reasons.MaxAttempts, got.Outcome.Reason)
 	})
 }
 
@@ -244,7 +245,7 @@ func TestWithoutASessionNothingIsPausedForLater(t *testing.T) {
 		s := scenario.New(t, m, scenario.TwoTodos())
 		got := s.Call(t.Context(), scenario.WithEdit(scenario.Request(), "call_1"),
 			fakellm.Text("One:"), fakellm.Pause("The grammar file grammar.ebnf is missing"))
-		assert.Equal(t, continuation.ReasonPaused, got.Outcome.Reason)
+		assert.Equal(t, reasons.Paused, got.Outcome.Reason)
 		got = s.Call(t.Context(), scenario.WithEdit(scenario.Request(), "call_1"), fakellm.Text(scenario.Plan), scenario.Edit())
 		assert.Equal(t, 1, got.Outcome.Attempts)
 		require.ErrorIs(t, s.Middleware.Pause(t.Context(), "no"), middleware.ErrNoSession)
@@ -286,7 +287,7 @@ func TestSessionKeySaysWhereTheSessionComesFrom(t *testing.T) {
 
 		require.NoError(t, s.Middleware.Pause(ctx, "enough"))
 		got = s.Call(ctx, scenario.Request(), fakellm.Text(scenario.Plan))
-		assert.Equal(t, continuation.ReasonPaused, got.Outcome.Reason)
+		assert.Equal(t, reasons.Paused, got.Outcome.Reason)
 		got = s.Call(s.Ctx, scenario.Request(), fakellm.Text(scenario.Plan), scenario.Edit())
 		assert.Empty(t, got.Outcome.Session, "an empty key is no session, whatever ctx says")
 		s.Ctx = ctx

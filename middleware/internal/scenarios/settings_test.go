@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
@@ -42,7 +43,7 @@ func TestCommandStopsWhatWouldBeContinuedNext(t *testing.T) {
 				require.NoError(t, err)
 				assert.Equal(t, "todo-continuation is now false.", answered)
 				scenario.RequireComplete(t, m, got, "One:\n\nTwo:", "stop")
-				assert.Equal(t, continuation.ReasonDisabled, got.Outcome.Reason)
+				assert.Equal(t, reasons.Disabled, got.Outcome.Reason)
 				assert.Equal(t, []int{1}, attempts(s.Events))
 
 				typeCommand(t, s, "/set todo-continuation on")
@@ -82,7 +83,7 @@ func TestCommandTypedWhileAContinuationStreams(t *testing.T) {
 	}
 	assert.Equal(t, "One:\n\nTwo and three.", text.String()+a.Text, "the continuation is not cut off")
 	assert.Equal(t, "stop", a.Finish)
-	assert.Equal(t, continuation.ReasonDisabled, stream.Outcome().Reason)
+	assert.Equal(t, reasons.Disabled, stream.Outcome().Reason)
 	assert.Len(t, s.Server.Requests(), 2)
 }
 
@@ -94,7 +95,7 @@ func TestCommandTypedDuringTheWait(t *testing.T) {
 		time.AfterFunc(time.Second/2, func() { typeCommand(t, s, "/set todo-continuation off") })
 		got := s.Ask(fakellm.Text(scenario.Plan))
 		scenario.RequireComplete(t, m, got, scenario.Plan, "stop")
-		assert.Equal(t, continuation.ReasonDisabled, got.Outcome.Reason)
+		assert.Equal(t, reasons.Disabled, got.Outcome.Reason)
 		assert.Len(t, s.Server.Requests(), 3)
 	})
 }
@@ -165,7 +166,7 @@ func TestCommandNamesTheSessionAsTheKeyFunctionDoes(t *testing.T) {
 		require.NoError(t, err)
 		got = s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "One:", "Go on."), fakellm.Text("Two:"))
 		scenario.RequireComplete(t, m, got, "Two:", "stop")
-		assert.Equal(t, continuation.ReasonDisabled, got.Outcome.Reason)
+		assert.Equal(t, reasons.Disabled, got.Outcome.Reason)
 	})
 }
 
@@ -201,7 +202,7 @@ func TestListInMemoryWithItsTools(t *testing.T) {
 			got = s.Mode.Call(s.Ctx, s.Client, request)
 		}
 		scenario.RequireComplete(t, m, got, "All done.", "stop")
-		assert.Equal(t, continuation.ReasonNoActiveTodos, got.Outcome.Reason)
+		assert.Equal(t, reasons.NoActiveTodos, got.Outcome.Reason)
 
 		assert.Equal(t, []string{
 			"Todo list saved: 2 todos, 2 left to do.\n" +

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 )
@@ -44,12 +45,12 @@ func TestCancelledUserTurnLeavesOneAttempt(t *testing.T) {
 				cancelAt(s, c.turns...)
 				got := s.Ask(scenario.Texts("One:", "Two:")[:1+c.again]...)
 				require.Equal(t, c.again, got.Outcome.Attempts)
-				require.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
+				require.Equal(t, reasons.MaxAttempts, got.Outcome.Reason)
 
 				next := scenario.WithUserMessage(scenario.Request(), "Two:", "What is the time?")
 				got = s.Call(s.Ctx, next, scenario.Texts("Noon.", "Still noon.")...)
 				require.Equal(t, 1, got.Outcome.Attempts)
-				require.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
+				require.Equal(t, reasons.MaxAttempts, got.Outcome.Reason)
 
 				todos.Set(scenario.InProgress("A"), scenario.Pending("C"))
 				next = scenario.WithUserMessage(next, "Still noon.", "Go on")
@@ -106,7 +107,7 @@ func TestClosedStreamLeavesOneAttempt(t *testing.T) {
 	require.NoError(t, stream.Close())
 	got := s.Ask(scenario.Texts("One:", "Two:")...)
 	assert.Equal(t, 1, got.Outcome.Attempts)
-	assert.Equal(t, continuation.ReasonMaxAttempts, got.Outcome.Reason)
+	assert.Equal(t, reasons.MaxAttempts, got.Outcome.Reason)
 }
 
 // A program that closes a stream after reading a whole tool call cancels nothing.

@@ -21,6 +21,7 @@ import (
 	"github.com/carryon-go/carryon/asynctask/autotrigger"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
@@ -464,7 +465,7 @@ func TestCallIsNotContinuedWhileTasksOfItsSessionRun(t *testing.T) {
 		s.begins(t, "job-7")
 		got := s.Ask(fakellm.Text(scenario.Plan))
 		scenario.RequireComplete(t, m, got, scenario.Plan, "stop")
-		assert.Equal(t, continuation.ReasonBackground, got.Outcome.Reason)
+		assert.Equal(t, reasons.Background, got.Outcome.Reason)
 		state := s.State(t)
 		assert.Zero(t, state.Attempts)
 		assert.Zero(t, state.Continuations)
@@ -473,7 +474,7 @@ func TestCallIsNotContinuedWhileTasksOfItsSessionRun(t *testing.T) {
 		clock.Advance(continuation.DefaultLimits().MaxTaskAge)
 		got = s.Ask(fakellm.Text(scenario.Plan), scenario.Edit())
 		scenario.RequireComplete(t, m, got, scenario.Plan, "tool_calls") // a task does not block forever
-		assert.Equal(t, continuation.ReasonToolCalls, s.Ask(scenario.Edit()).Outcome.Reason)
+		assert.Equal(t, reasons.ToolCalls, s.Ask(scenario.Edit()).Outcome.Reason)
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/automatic"
 	"github.com/carryon-go/carryon/internal/handback"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -197,13 +198,13 @@ func kindOf(standard *middleware.Outcome, c *conversation, broke bool) string {
 		return "interrupted"
 	}
 	switch standard.Reason { //nolint:exhaustive // the others are other
-	case continuation.ReasonAsksUser:
+	case reasons.AsksUser:
 		return "asked"
-	case continuation.ReasonBackground, continuation.ReasonOthersWork:
+	case reasons.Background, reasons.OthersWork:
 		return "waits"
-	case continuation.ReasonListUntouched:
+	case reasons.ListUntouched:
 		return "untouched"
-	case continuation.ReasonSatisfied:
+	case reasons.Satisfied:
 		if stalls(c.answer.text) {
 			return "stalled"
 		}

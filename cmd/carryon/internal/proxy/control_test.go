@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/carryontest"
-	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 )
 
 // control returns what changes the scene's proxy.
@@ -54,7 +54,7 @@ func TestContinuingIsSwitchedOffAndOn(t *testing.T) {
 	report := s.report(t)
 	assert.False(t, report.Settings.Continuing)
 	assert.False(t, report.Settings.OffSince.IsZero())
-	assert.Equal(t, continuation.ReasonDisabled.Code(), report.Entries[0].Outcome.Code)
+	assert.Equal(t, reasons.Disabled.Code(), report.Entries[0].Outcome.Code)
 	assert.Equal(t, "Continuing is switched off", report.Entries[0].Outcome.Explanation)
 	assert.Equal(t, "Continuing is switched off", report.Entries[0].Outcome.Reason)
 	assert.Contains(t, s.logs.String(), `level=WARN msg="continuing was switched" on=false by="POST /debug/carryon/continuing" continuing=false`)
@@ -84,7 +84,7 @@ func TestASwitchLetsAContinuationFinish(t *testing.T) {
 	assert.Contains(t, string(rest), "data: [DONE]")
 	s.served.wait()
 	assert.Len(t, s.upstream.Requests(), 2)
-	assert.Equal(t, continuation.ReasonDisabled.Code(), s.report(t).Entries[0].Outcome.Code)
+	assert.Equal(t, reasons.Disabled.Code(), s.report(t).Entries[0].Outcome.Code)
 }
 
 // Whoever knows the secret may switch, wherever it is, and nobody else: behind a balancer,
@@ -169,7 +169,7 @@ func TestSettingsAreReadAgain(t *testing.T) {
 
 	write("todo-continuation = false\n")
 	s.control(t).reload()
-	assert.Equal(t, continuation.ReasonDisabled.Code(), asked("Four.", carryontest.Text(plan)).Outcome.Code)
+	assert.Equal(t, reasons.Disabled.Code(), asked("Four.", carryontest.Text(plan)).Outcome.Code)
 	s.turn(t, "true")
 	assert.False(t, s.report(t).Settings.Continuing, "the file still says so")
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -101,7 +102,7 @@ func (c counts) plus(other counts) counts {
 func (c *counts) addCall(e *entry, o *middleware.Outcome) {
 	c.Calls++
 	c.Continuations += o.Attempts
-	if o.Reason == continuation.ReasonDisabled {
+	if o.Reason == reasons.Disabled {
 		c.Off++
 	}
 	if o.List.Todos > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -214,12 +214,12 @@ func TestChartKeepsSoMuch(t *testing.T) {
 func TestSessionsThatWereNotContinuedOnPurposeAreNotCompared(t *testing.T) {
 	t.Parallel()
 	for want, o := range map[bool]*middleware.Outcome{
-		true: {DryRun: true, Reason: continuation.ReasonSatisfied}, false: {Reason: continuation.ReasonToolCalls},
+		true: {DryRun: true, Reason: reasons.Satisfied}, false: {Reason: reasons.ToolCalls},
 	} {
 		known, e := new(sessionFigures), &entry{exchange: exchange{Began: noon, Ended: noon}}
 		assert.Equal(t, want, since(known, e, o).Mixed)
 	}
-	off := since(new(sessionFigures), new(entry), &middleware.Outcome{Reason: continuation.ReasonDisabled})
+	off := since(new(sessionFigures), new(entry), &middleware.Outcome{Reason: reasons.Disabled})
 	assert.True(t, off.Mixed)
 }
 

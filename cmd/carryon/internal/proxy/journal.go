@@ -14,6 +14,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/telemetry"
 	"github.com/carryon-go/carryon/middleware"
 )
@@ -127,7 +128,7 @@ func (j *journal) end(e *entry, how ending, outcomes *middleware.Outcomes) entry
 // outcomeOf records an outcome, in the step too.
 func (j *journal) outcomeOf(e *entry, o *middleware.Outcome, s *step) {
 	e.outcome = j.outcome(e, o)
-	if o.Reason == continuation.ReasonEncoded {
+	if o.Reason == reasons.Encoded {
 		s.counts.Encoded++
 	}
 	if isNoCall(o.Reason) {
@@ -156,7 +157,7 @@ func (j *journal) outcomeOf(e *entry, o *middleware.Outcome, s *step) {
 // isNoCall reports whether carryon left a request alone because it is not a model
 // call that carryon can read.
 func isNoCall(r continuation.Reason) bool {
-	return continuation.ReasonPath <= r && r <= continuation.ReasonUnreadable
+	return reasons.Path <= r && r <= reasons.Unreadable
 }
 
 // at changes a turn of ctx's entry, if both exist.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -333,7 +334,7 @@ func (e *entry) state() state {
 	switch {
 	case last > 0 && e.turns[last].result() == resultFailed || e.Bad() && !e.Left:
 		return stateFailed
-	case e.outcome.paused || e.outcome.reason == continuation.ReasonPaused:
+	case e.outcome.paused || e.outcome.reason == reasons.Paused:
 		return statePaused
 	case e.outcome.reason.Exhausted():
 		return stateLimit
@@ -341,7 +342,7 @@ func (e *entry) state() state {
 		return stateContinued
 	case e.outcome.DryRun && e.outcome.reason.Continues():
 		return stateDryRun
-	case e.outcome.reason == continuation.ReasonHoldout:
+	case e.outcome.reason == reasons.Holdout:
 		return stateHoldout
 	}
 	return statePassed
@@ -391,7 +392,7 @@ var asFlags = sync.OnceValue(func() *strings.Replacer { //nolint:gochecknoglobal
 	return strings.NewReplacer(
 		"todo.WithToolNames", "-todo-tools", "give carryon the list with todo.ProviderFunc", "carryon cannot follow it; -ask goes without a list",
 		"ApprovalYOLO or Handback.Questions", "-yolo or -questions continue", "Handback.Untouched", "-untouched continue",
-		continuation.ReasonDisabled.String(), "Continuing is switched off",
+		reasons.Disabled.String(), "Continuing is switched off",
 	)
 })
 

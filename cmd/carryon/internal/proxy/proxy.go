@@ -18,6 +18,7 @@ import (
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/cmd/carryon/internal/atwork"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
@@ -225,7 +226,7 @@ func (p *Proxy) record(next http.Handler) http.Handler {
 				how = clientLeft
 			}
 			shown := p.journal.end(e, how, outcomes)
-			if shown.outcome.reason == continuation.ReasonEncoded {
+			if shown.outcome.reason == reasons.Encoded {
 				p.logger.WarnContext(ctx, "the body of a request is encoded in a way that carryon cannot read",
 					slog.String("path", shown.Path), slog.String("encoding", short(r.Header.Get("Content-Encoding"), maxName)))
 			}

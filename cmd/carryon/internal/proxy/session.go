@@ -11,6 +11,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/agents"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/middleware"
 )
@@ -174,13 +175,13 @@ func since(known *sessionFigures, e *entry, o *middleware.Outcome) sessionFigure
 		Name: e.Session, Began: e.Began, Ended: e.Ended, Model: e.Model,
 		Requests: 1, Continuations: o.Attempts, Worth: o.Worth, HeldOut: o.Holdout,
 		Millis: known.timeOf(e.Began, e.Ended).Milliseconds(),
-		Mixed:  o.DryRun || o.Reason == continuation.ReasonDisabled,
+		Mixed:  o.DryRun || o.Reason == reasons.Disabled,
 	}
 	for i := range o.Usage {
 		c.Tokens = c.Tokens.Plus(middleware.TokensOf(o.Usage[i]))
 	}
 	c.Unreported = o.Worth.Unreported
-	if len(o.Usage) > 0 && o.Usage[0] == (adapter.Usage{}) && o.Reason != continuation.ReasonBrokeOff {
+	if len(o.Usage) > 0 && o.Usage[0] == (adapter.Usage{}) && o.Reason != reasons.BrokeOff {
 		c.Unreported++
 	}
 	if o.Wrote {
@@ -202,7 +203,7 @@ func since(known *sessionFigures, e *entry, o *middleware.Outcome) sessionFigure
 
 // isAside reports whether a call says nothing about the session's work.
 func isAside(r continuation.Reason) bool {
-	return r == continuation.ReasonNoTools || r == continuation.ReasonNoListTool || r == continuation.ReasonSideCall
+	return r == reasons.NoTools || r == reasons.NoListTool || r == reasons.SideCall
 }
 
 // idOf returns the id of a session, which is shown and kept. It reveals nothing of the

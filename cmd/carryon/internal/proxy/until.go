@@ -11,6 +11,7 @@ import (
 	"github.com/carryon-go/carryon/check"
 	"github.com/carryon-go/carryon/cmd/carryon/internal/numbers"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -85,11 +86,11 @@ type lastCheck struct {
 func (c *lastCheck) take(o *middleware.Outcome) {
 	switch {
 	case o.Check != continuation.NoCheck:
-		*c = lastCheck{result: o.Check, exhausted: o.Reason == continuation.ReasonCheckExhausted}
+		*c = lastCheck{result: o.Check, exhausted: o.Reason == reasons.CheckExhausted}
 		if o.Check == continuation.CheckUnknown && o.Err != nil {
 			c.problem = short(strings.TrimPrefix(o.Err.Error(), "check: "), maxText)
 		}
-	case o.Reason == continuation.ReasonCheckExhausted:
+	case o.Reason == reasons.CheckExhausted:
 		c.exhausted = true
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/carryon-go/carryon/cmd/carryon/internal/numbers"
 	"github.com/carryon-go/carryon/cmd/carryon/internal/price"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -276,14 +277,14 @@ type lastList struct {
 
 func (l *lastList) take(o *middleware.Outcome) {
 	l.check.take(o)
-	if o.Reason == continuation.ReasonNoTools {
+	if o.Reason == reasons.NoTools {
 		return
 	}
 	l.tools = true
 	if !isAside(o.Reason) {
 		l.why = whyNot(o.Reason)
 	}
-	if o.Reason == continuation.ReasonToolCalls && o.List.Todos == 0 {
+	if o.Reason == reasons.ToolCalls && o.List.Todos == 0 {
 		return // carryon did not read the list
 	}
 	l.calls, l.paused, l.problem = true, o.Paused != nil, o.List.Err
@@ -298,7 +299,7 @@ func (l *lastList) take(o *middleware.Outcome) {
 // whyNot says why a turn was not continued. It says nothing of a call of a tool or a
 // pause, which the model wanted, and of what a dry run would have sent.
 func whyNot(r continuation.Reason) string {
-	if r == continuation.ReasonToolCalls || r == continuation.ReasonPaused || r.Continues() {
+	if r == reasons.ToolCalls || r == reasons.Paused || r.Continues() {
 		return ""
 	}
 	text := asFlags().Replace(r.String())

@@ -10,6 +10,7 @@ import (
 
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -156,10 +157,10 @@ func TestSummaryQuotesNoName(t *testing.T) {
 func TestSummaryKnowsTheListOfACallThatEndedInAToolCall(t *testing.T) {
 	t.Parallel()
 	var seen lastList
-	seen.take(&middleware.Outcome{Reason: continuation.ReasonToolCalls})
+	seen.take(&middleware.Outcome{Reason: reasons.ToolCalls})
 	assert.Equal(t, lastList{tools: true}, seen, "the list was not looked at")
 	list := continuation.List{Todos: 3, Active: 1, Completed: 2}
-	seen.take(&middleware.Outcome{Reason: continuation.ReasonToolCalls, Turns: 2, List: list})
+	seen.take(&middleware.Outcome{Reason: reasons.ToolCalls, Turns: 2, List: list})
 	assert.Equal(t, lastList{list: list, calls: true, tools: true}, seen)
 }
 
@@ -168,19 +169,19 @@ func TestSummarySaysWhyTheLastTurnWasNotContinued(t *testing.T) {
 	t.Parallel()
 	list := continuation.List{Todos: 3, Active: 2, Completed: 1}
 	for reason, want := range map[continuation.Reason]string{
-		continuation.ReasonAsksUser:    "; the last turn was not continued: the model asked the user something",
-		continuation.ReasonMaxAttempts: "; the last turn was not continued: maximum continuation attempts exceeded",
-		continuation.ReasonHoldout:     "; the last turn was not continued: the session is held out for comparison, and would have been continued",
-		continuation.ReasonPaused:      "",
-		continuation.ReasonSatisfied:   "",
+		reasons.AsksUser:    "; the last turn was not continued: the model asked the user something",
+		reasons.MaxAttempts: "; the last turn was not continued: maximum continuation attempts exceeded",
+		reasons.Holdout:     "; the last turn was not continued: the session is held out for comparison, and would have been continued",
+		reasons.Paused:      "",
+		reasons.Satisfied:   "",
 	} {
 		var seen lastList
 		seen.take(&middleware.Outcome{Reason: reason, List: list})
-		seen.take(&middleware.Outcome{Reason: continuation.ReasonSideCall})
-		seen.take(&middleware.Outcome{Reason: continuation.ReasonNoTools})
+		seen.take(&middleware.Outcome{Reason: reasons.SideCall})
+		seen.take(&middleware.Outcome{Reason: reasons.NoTools})
 		s := Summary{Requests: 3, List: seen.list, Why: seen.why}
 		assert.Equal(t, "3 requests, 0 continuations, 1 of 3 todos done"+want, s.String())
-		seen.take(&middleware.Outcome{Reason: continuation.ReasonToolCalls})
+		seen.take(&middleware.Outcome{Reason: reasons.ToolCalls})
 		assert.Empty(t, seen.why, "the agent was at work when it ended")
 	}
 	done := Summary{Requests: 1, List: continuation.List{Todos: 1, Completed: 1}, Why: "no active todos found"}
