@@ -144,7 +144,7 @@ func (c *coder) time(t *time.Time) {
 	}
 	c.number(&nanos)
 	if c.reads && nanos != 0 {
-		*t = time.Unix(0, int64(nanos)).UTC() //nolint:gosec // as above
+		*t = time.Unix(0, int64(nanos)) //nolint:gosec // as above
 	}
 }
 
