@@ -122,7 +122,7 @@ func numbers(t *testing.T) []number {
 		{page: "docs/operators.md", text: "the unit allows %v.", value: thousands(descriptors(t))},
 		{page: "docs/operators.md", text: "answers 200", why: "a status of HTTP"},
 		{page: "docs/operators.md", text: "get a 403", why: "a status of HTTP; a test of the proxy has it"},
-		{page: "docs/operators.md", text: "takes %v seconds for requests", value: in("cmd/carryon/internal/proxy", "balancerWait") / int64(time.Second)},
+		{page: "docs/operators.md", text: "is %v seconds, and", value: in("cmd/carryon/internal/proxy", "balancerWait") / int64(time.Second)},
 		{page: "docs/protocols.md", text: "of 0;", why: "a member's value"},
 		{page: "docs/protocols.md", text: "a body above %v", value: size(in("adapters/transport", "MaxBody"))},
 		{page: "docs/protocols.md", text: "more than %v of text", value: size(in("middleware", "maxText"))},
