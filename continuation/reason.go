@@ -6,10 +6,12 @@ import (
 )
 
 // Reason says why a turn is or is not continued. Programs use [Reason.Code], which never
-// changes; [Reason.String] is for people. [How it decides] lists them. New reasons may be
-// added.
+// changes; [Reason.String] is for people. New reasons may be added.
 //
-// [How it decides]: https://github.com/carryon-go/carryon/blob/main/docs/how-it-decides.md
+// Those that programs most often look for are "tool_calls", if it is the program's turn;
+// "no_active_todos", "nothing_open" and "check_passed", if the work is done; "no_list";
+// "paused"; "asks_user"; "background", if other work is awaited; "max_attempts" and the
+// others for which [Reason.Exhausted] is true; "failed"; and "broke_off".
 type Reason uint8
 
 // String returns the reason in words, for people. The wording may change.
