@@ -88,7 +88,7 @@ func numbers(t *testing.T) []number {
 		{page: "docs/go.md", text: "%v running tasks", value: in("asynctask", "defaultSessionLimit")},
 		{page: "docs/go.md", text: "%v for each result", value: size(in("asynctask", "maxCompletion"))},
 		{page: "docs/go.md", text: "%v for all of", value: size(in("asynctask", "maxOutputs"))},
-		{page: "docs/how-it-decides.md", text: "in at most %v words", value: prompt.MaxWords},
+		{page: "docs/how-it-decides.md", text: "It has at most %v words", value: prompt.MaxWords},
 		{page: "docs/how-it-decides.md", text: "of up to %v characters each", value: in("internal/description", "Max")},
 		{page: "docs/how-it-decides.md", text: "HTTP 4xx", why: "statuses of HTTP; tests of the engine have them"},
 		{page: "docs/how-it-decides.md", text: "more than %v characters or a question mark", value: in("internal/handback", "maxAnswer")},
