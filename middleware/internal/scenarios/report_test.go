@@ -101,8 +101,14 @@ func TestEventsSayWhatHappened(t *testing.T) {
 
 		first, second := continuation.TurnID{Session: "s", Call: 1, Turn: 1}, continuation.TurnID{Session: "s", Call: 1, Turn: 2, Attempt: 1}
 		assert.Equal(t, []middleware.TurnEnded{
-			{TurnID: first, Finish: "stop", Usage: adapter.Usage{Prompt: 100, Completion: 10, Total: 110}},
-			{TurnID: second, Finish: "tool_calls", ToolCalls: 2, Usage: adapter.Usage{Prompt: 200, Completion: 20, Total: 220}},
+			{
+				TurnID: first, ResponseID: "chatcmpl-1", ResponseModel: "test-model", Finish: "stop",
+				Usage: adapter.Usage{Prompt: 100, Completion: 10, Total: 110},
+			},
+			{
+				TurnID: second, ResponseID: "chatcmpl-2", ResponseModel: "test-model", Finish: "tool_calls", ToolCalls: 2,
+				Usage: adapter.Usage{Prompt: 200, Completion: 20, Total: 220},
+			},
 		}, timeless(s.Events.Turns()))
 		assert.Equal(t, []middleware.ContinuationStarted{{
 			TurnID: second, Prompt: s.Prompts()[0],
