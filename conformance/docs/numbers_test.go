@@ -45,7 +45,7 @@ func numbers(t *testing.T) []number {
 		{page: "README.md", text: "With Go 1.25 or newer", why: "oldestGo, without its patch"},
 		{page: "README.md", text: "`2 turns, 1 continuation: The continuation", why: "TestTheProgramOfTheReadmeRuns compares it"},
 		{page: "README.md", text: "In 759 sessions of people with strong agents, 179 turns", why: "decisions.md has the study"},
-		{page: "README.md", text: "wrote a word | %v |", value: fmt.Sprintf("%.0f %% | %.0f %%", weak["yolo"].alone, weak["standard"].alone)},
+		{page: "README.md", text: "finished alone | %v |", value: fmt.Sprintf("%.0f %% | %.0f %%", weak["yolo"].alone, weak["standard"].alone)},
 		{page: "README.md", text: "write \"go on\" %v times for each", value: fmt.Sprintf("%.1f", weak["standard"].typed/(100-weak["standard"].alone))},
 		{page: "README.md", text: "of at most %v words", value: prompt.MaxWords},
 		{page: "README.md", text: "at most %v in a row", value: continuation.DefaultLimits().MaxAttempts},
