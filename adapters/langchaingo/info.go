@@ -3,6 +3,7 @@ package langchaingo
 import (
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -54,11 +55,37 @@ func isZero(value any) bool {
 // texts; for all other keys, it takes the later turn's value. It changes
 // neither map.
 func addInfo(a, b map[string]any) map[string]any {
+	a, b = sameTotals(a, b)
 	sum := maps.Clone(a)
 	for key, value := range b {
 		sum[key] = addValue(key, a[key], value)
 	}
 	return sum
+}
+
+// sameTotals gives both infos a total, if one of them has one: a total that a
+// turn does not report is the sum of its parts.
+func sameTotals(a, b map[string]any) (x, y map[string]any) {
+	for _, key := range totalKeys {
+		a, b = withTotal(a, key, b[key]), withTotal(b, key, a[key])
+	}
+	return a, b
+}
+
+// withTotal returns an info with a total of the type of another turn's, unless
+// it has one, or the other has none. It changes no map.
+func withTotal(info map[string]any, key string, other any) map[string]any {
+	if !isZero(info[key]) || isZero(other) {
+		return info
+	}
+	parts := counts(info)
+	sum, number := reflect.ValueOf(parts.Prompt+parts.Completion), reflect.TypeOf(other)
+	if sum.IsZero() || !sum.CanConvert(number) || number.Kind() == reflect.String {
+		return info
+	}
+	info = maps.Clone(info)
+	info[key] = sum.Convert(number).Interface()
+	return info
 }
 
 func addValue(key string, a, b any) any {
@@ -117,6 +144,7 @@ func addCounts(a, b reflect.Value) (reflect.Value, bool) {
 // extendInfo returns the info of an answer after a turn was added to it. A
 // prompt counts once: the turn adds only its output.
 func extendInfo(answer, turn map[string]any) map[string]any {
+	answer, turn = sameTotals(answer, turn)
 	if counts(answer).Prompt > 0 {
 		turn = outputOf(turn)
 	}
@@ -165,7 +193,10 @@ func isCount(key string) bool {
 	return strings.HasSuffix(key, "Tokens") || strings.HasSuffix(key, "_tokens") || key == "usage"
 }
 
-func isTotal(key string) bool { return key == "TotalTokens" || key == "total_tokens" }
+// totalKeys are the keys of a total, by client.
+var totalKeys = [...]string{"TotalTokens", "total_tokens"} //nolint:gochecknoglobals // constant
+
+func isTotal(key string) bool { return slices.Contains(totalKeys[:], key) }
 
 // countsPrompt reports whether a count is about the prompt: its size, or its
 // cached part.
