@@ -116,6 +116,39 @@ func TestFailedContinuationCostsNothingOfWhatCameBefore(t *testing.T) {
 	})
 }
 
+// A "no" to the hidden request is asked for once, and the answer ends as the first turn did, in the typed client as on
+// the wire.
+func TestRefusedContinuationIsNotTriedAgain(t *testing.T) {
+	t.Parallel()
+	const quota = `{"error":{"message":"You exceeded your current quota.","type":"insufficient_quota","code":"insufficient_quota"}}`
+	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
+		turns := map[string]fakellm.Turn{
+			"a refusal":         fakellm.Text("").Refusal("I can't help with that."),
+			"a content filter":  fakellm.Text("").Finish("content_filter"),
+			"a filter and text": fakellm.Text("Two").Finish("content_filter"),
+		}
+		if m.Streamed() {
+			turns["no quota, in a stream"] = fakellm.Chunks(quota)
+		} else {
+			turns["no quota"] = fakellm.Status(http.StatusTooManyRequests, quota)
+		}
+		for name, turn := range turns {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				s := scenario.New(t, m, scenario.TwoTodos())
+				got := s.Ask(fakellm.Text("One:"), turn)
+				require.NoError(t, got.Err)
+				assert.Equal(t, "stop", got.Finish)
+				assert.True(t, strings.HasPrefix(got.Text, "One:"), got.Text)
+				assert.NotContains(t, got.Text, "I can't")
+				assert.Equal(t, reasons.Failed, got.Outcome.Reason)
+				require.Error(t, got.Outcome.Err)
+				assert.Len(t, s.Server.Requests(), 2)
+			})
+		}
+	})
+}
+
 func TestFailureAfterAGoodContinuationKeepsThatOne(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
