@@ -32,7 +32,6 @@ var (
 	t *testing.T
 	key, session, messageID string
 	request openai.ChatCompletionRequest
-	openaiClient *openai.Client
 	client *carryopenai.Client
 	call openai.ToolCall
 	llm llms.Model
@@ -41,12 +40,8 @@ var (
 	mw *middleware.Middleware
 	engine records.Records
 	loadTodos func(context.Context, string) ([]todo.Todo, error)
-	conversationOf func(context.Context) string
 	runTests func(context.Context) (string, error)
 	yourTools func(context.Context, openai.ToolCall) string
-	show func(openai.ChatCompletionStreamResponse)
-	alert func(session, text string)
-	log func(format string, args ...any)
 )
 `
 
