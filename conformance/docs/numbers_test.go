@@ -57,7 +57,7 @@ func numbers(t *testing.T) []number {
 		{page: "README.md", text: "the latest %v requests", value: thousands(in("cmd/carryon/internal/proxy", "maxEntries"))},
 		{page: "README.md", text: "before 1.0", why: "a version to come"},
 		{page: "docs/adapters.md", text: "of about 650 lines", why: "counted by hand, without comments"},
-		{page: "docs/agents.md", text: "has one for Gemini 2", why: "a fact about gemini-cli"},
+		{page: "docs/agents.md", text: "has one for Gemini 2,", why: "a fact about gemini-cli"},
 		{page: "docs/agents.md", text: "nanocoder (1.30.0)", why: "the version with which it was tried"},
 		{page: "docs/agents.md", text: "speak only HTTP/2", why: "a protocol"},
 		{page: "docs/benchmarks.md", text: "the whole 95 % interval", why: "how it is measured"},
