@@ -20,7 +20,7 @@ func answering(t *testing.T, c *Config, origin string) (address string) {
 	require.NoError(t, c.Check())
 	s, err := Start(t.Context(), c, loggerTo(io.Discard))
 	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, s.Stop(context.Background())) })
+	t.Cleanup(func() { assert.NoError(t, s.Stop(context.WithoutCancel(t.Context()))) })
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	u, err := url.Parse(origin)

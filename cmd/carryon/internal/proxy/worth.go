@@ -40,10 +40,8 @@ func (f *figures) sentence(c *Config) string {
 	switch {
 	case n.Calls == 0:
 		parts = append(parts, "has seen no call of a model yet")
-	case w.Resumed == 0 && w.Unwanted() > 0:
-		parts = append(parts, fmt.Sprintf("was not worth it so far: it resumed no stall%s, and used %s", sessions(n.Listed), w.cost()))
-	case w.Resumed == 0 && w.Paused > 0:
-		parts = append(parts, fmt.Sprintf("resumed no stall so far%s, for %s", sessions(n.Listed), w.cost()))
+	case w.Resumed == 0 && w.Paused+w.Unwanted() > 0:
+		parts = append(parts, w.withoutProgress(n.Listed))
 	case w.Resumed > 0:
 		parts = append(parts, fmt.Sprintf("resumed %s%s; %s finished after that, for %s",
 			numbers.Of(w.Resumed, "stall"), sessions(n.Listed), were(w.Finished, "todo"), w.cost()))
@@ -64,6 +62,14 @@ func (f *figures) sentence(c *Config) string {
 			sessions(n.Listed)))
 	}
 	return strings.Join(append(parts, f.others(&w, c)...), "; ")
+}
+
+// withoutProgress says that no continuation resumed a stall.
+func (w worth) withoutProgress(listed int) string {
+	if w.Unwanted() == 0 {
+		return fmt.Sprintf("resumed no stall so far%s, for %s", sessions(listed), w.cost())
+	}
+	return fmt.Sprintf("was not worth it so far: it resumed no stall%s, and used %s", sessions(listed), w.cost())
 }
 
 // others says what else there was.
