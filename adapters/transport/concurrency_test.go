@@ -169,11 +169,18 @@ func TestBaseWithASharedHeader(t *testing.T) {
 			body = text
 		}
 		before := header.Clone()
-		mock := httpmock.NewMockTransport()
-		mock.RegisterResponder(http.MethodPost, "http://model.test/v1/chat/completions",
-			httpmock.ResponderFromResponse(&http.Response{
+		answered := func(body string) *http.Response {
+			return &http.Response{
 				StatusCode: http.StatusOK, Header: header, Body: httpmock.NewRespBodyFromString(body), ContentLength: int64(len(body)),
-			}))
+			}
+		}
+		mock := httpmock.NewMockTransport()
+		mock.RegisterResponder(http.MethodPost, "http://model.test/v1/chat/completions", func(r *http.Request) (*http.Response, error) {
+			if wiretest.IsContinuation(r) { // the same text again would be left out
+				return answered(strings.NewReplacer("Next.", "Done.", "So,", "Ah,").Replace(body)), nil
+			}
+			return answered(body), nil
+		})
 		client := &http.Client{Transport: transport.New(mock, middleware.New(wiretest.TwoTodos, wiretest.Unhurried))}
 		var wg sync.WaitGroup
 		for range 20 {

@@ -281,6 +281,9 @@ func TestHeaderOfAJoinedAnswer(t *testing.T) {
 			response := wiretest.Answered(r, body)
 			if w.Stream {
 				text := "data: " + wiretest.SaysText + "\n\ndata: " + wiretest.SaysFinish + "\n\ndata: [DONE]\n\n"
+				if wiretest.IsContinuation(r) {
+					text = strings.Replace(text, "So,", "Now,", 1)
+				}
 				response = wiretest.Streamed(r, io.NopCloser(strings.NewReader(text)))
 				response.ContentLength = int64(len(text))
 			}

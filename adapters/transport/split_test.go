@@ -153,7 +153,7 @@ func TestEndsOfLinesMakeNoDifference(t *testing.T) {
 // An event of carryon's own never becomes a part of the event before it.
 func TestEventsOfOurOwnStandApart(t *testing.T) {
 	t.Parallel()
-	second := "data: " + wiretest.SaysText + "\n\ndata: " + wiretest.SaysFinish + "\n\ndata: [DONE]\n\n"
+	second := "data: " + strings.Replace(wiretest.SaysText, "So,", "Now,", 1) + "\n\ndata: " + wiretest.SaysFinish + "\n\ndata: [DONE]\n\n"
 	for name, first := range map[string]string{
 		"LF":               "data: " + wiretest.SaysText + "\ndata: " + wiretest.SaysFinish + "\ndata: [DONE]\n",
 		"CRLF":             "data: " + wiretest.SaysText + "\r\ndata: " + wiretest.SaysFinish + "\r\ndata: [DONE]\r\n",
@@ -181,7 +181,7 @@ func requireApart(t *testing.T, body string) {
 	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(body)
 	found := false
 	for event := range strings.SplitSeq(text, "\n\n") {
-		if strings.Contains(event, `"content":"\n\nSo,`) {
+		if strings.Contains(event, `"content":"\n\nNow,`) {
 			found = true
 			assert.Equal(t, 1, strings.Count("\n"+event, "\ndata:"), event)
 		}

@@ -24,7 +24,8 @@ type Pair struct {
 
 // Pairs returns pairs of these calls, either both streamed or both in one piece. Recordings of one kind have the same
 // provider, the same outcome and the same members. One recording of each kind is paired with one of every kind, its own
-// included. Each further recording is the first of one pair and the second of another.
+// included. Each further recording is the first of one pair and the second of another. No pair has the same text twice,
+// which is shown once.
 func Pairs(chats []Chat) []Pair {
 	pairs := make([]Pair, 0, 2*len(chats))
 	for _, streamed := range []bool{true, false} {
@@ -40,7 +41,12 @@ func Pairs(chats []Chat) []Pair {
 		}
 		pairs = append(pairs, pairUp(firsts, seconds)...)
 	}
-	return pairs
+	return slices.DeleteFunc(pairs, Pair.repeats)
+}
+
+// repeats reports whether the second answer is the text of the first again.
+func (p Pair) repeats() bool {
+	return len(p.Second.Means.Calls) == 0 && p.First.Means.Text == p.Second.Means.Text
 }
 
 func pairUp(firsts, seconds kinds) []Pair {

@@ -47,7 +47,7 @@ func TestJudgeRefusesWhatIsNotMeant(t *testing.T) {
 		"first misread":      {relayed, func(s *quirks.Readings) { s.First.Finish, s.Joined.Finish = "stop", "stop" }},
 		"error shown":        {dropped, func(s *quirks.Readings) { s.Joined.Text, s.Joined.Finish, s.Joined.Err = "The file", "", "overloaded" }},
 		"usage of a failure": {dropped, func(s *quirks.Readings) { s.Joined.Usage.Total++ }},
-		"relayed and joined": {relayed, func(s *quirks.Readings) { s.Joined.Text += "\n\nThe file is edited." }},
+		"relayed and joined": {relayed, func(s *quirks.Readings) { s.Joined.Text += "\n\nThe file is saved." }},
 		"half a call whole":  {"Q79 cut within a call", func(s *quirks.Readings) { s.Joined.Err = "" }},
 	} {
 		q := row(t, c.row)

@@ -29,9 +29,18 @@ func draft() Turn {
 	return plain("I will edit the file next.", roleChunk()+textChunks("I will edit", " the file next."), draftUsage()).at(firstEnvelope)
 }
 
-// reply is an ordinary second turn.
+// reply is an ordinary second turn. It has other words than the shapes, because an answer
+// that repeats the one before it is not shown.
 func reply() Turn {
-	return plain("The file is edited.", roleChunk()+textChunks("The file", " is edited."), replyUsage()).at(secondEnvelope)
+	return plain("The file is saved.", roleChunk()+textChunks("The file", " is saved."), replyUsage()).at(secondEnvelope)
+}
+
+// reworded returns the turn of a shape with the words of reply.
+func (t Turn) reworded() Turn {
+	for _, part := range []*string{&t.Head, &t.Tail, &t.Means.Text} {
+		*part = strings.ReplaceAll(*part, " is edited.", " is saved.")
+	}
+	return t
 }
 
 func plain(text, head, usage string) Turn {
@@ -101,7 +110,7 @@ func (s shape) both() []Quirk {
 // twice returns the row in which both answers are the shape.
 func (s shape) twice() Quirk {
 	q := s.second()
-	q.First = s.turn(firstEnvelope)
+	q.First = s.turn(firstEnvelope).reworded()
 	return q
 }
 

@@ -59,7 +59,7 @@ func wholeDraft() Turn {
 }
 
 func wholeReply() Turn {
-	return answers("", "", answer(message(editedText, "stop"), replyUsage())).turn(wholeTwo)
+	return answers("", "", answer(message(editedText, "stop"), replyUsage())).turn(wholeTwo).reworded()
 }
 
 func (w whole) first() Quirk {
@@ -98,7 +98,7 @@ func unaries() []Quirk {
 func unaryTwice() []Quirk {
 	twice := func(w whole) Quirk {
 		q := w.second()
-		q.First = w.turn(wholeOne)
+		q.First = w.turn(wholeOne).reworded()
 		return q
 	}
 	text := message(editedText, "stop")

@@ -89,13 +89,13 @@ func usageMissing() []Quirk {
 		return textAnswer(name, "A provider sends it, and its fallback does not.").withUsage("-", finishChunk(`{}`, "stop")+done)
 	}
 	onFinish := none("Q47 usage with the finish of turn 1 only").second()
-	onFinish.First = usageOnFinish("").turn(firstEnvelope)
+	onFinish.First = usageOnFinish("").turn(firstEnvelope).reworded()
 	early := none("Q47 usage in turn 1 only, on every chunk").second()
 	early.First = shape{
 		head: deltaChunk(`{"role":"assistant","content":"The"}`, `"usage":`+tokens(13, 1)) +
 			deltaChunk(`{"content":" file is edited."}`, `"usage":`+tokens(13, 5)),
 		tail: finishChunk(`{}`, "stop") + done, text: "The file is edited.",
-	}.turn(firstEnvelope)
+	}.turn(firstEnvelope).reworded()
 	return []Quirk{
 		none("Q47 usage in turn 2 only").first(), none("Q47 usage in turn 1 only").second(),
 		none("Q47 usage in neither turn").twice(), onFinish, early,
@@ -115,7 +115,7 @@ func usageSums() []Quirk {
 	}
 	sums := func(name, usage, other string) Quirk {
 		q := ended(name, why, other).second()
-		q.First = ended("", "", usage).turn(firstEnvelope)
+		q.First = ended("", "", usage).turn(firstEnvelope).reworded()
 		return q
 	}
 	detailed := `{"prompt_tokens":20,"completion_tokens":6,"total_tokens":26,"prompt_tokens_details":{"cached_tokens":16},` +
@@ -123,7 +123,7 @@ func usageSums() []Quirk {
 	other := `{"prompt_tokens":13,"completion_tokens":5,"total_tokens":18,"completion_tokens_details":{"reasoning_tokens":2},` +
 		`"prompt_tokens_details":null,"service":null,"cost":0.5}`
 	apart := textAnswer("Q47 usage with the finish, then in a chunk of its own", "A router changed the provider between the turns.").second()
-	apart.First = usageOnFinish("").turn(firstEnvelope)
+	apart.First = usageOnFinish("").turn(firstEnvelope).reworded()
 	return []Quirk{
 		apart, usageOnFinish("Q47 usage in a chunk of its own, then with the finish").second(),
 		sums("Q44 usages of two shapes", detailed, other),

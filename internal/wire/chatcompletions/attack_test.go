@@ -321,7 +321,7 @@ func TestDeepJSON(t *testing.T) {
 	deep := strings.Repeat(`{"a":[`, depth) + strings.Repeat(`]}`, depth)
 	first := "data: " + wiretest.SaysText + "\n\ndata: " + strings.Replace(wiretest.SaysUsage, `"total_tokens":7`, `"deep":`+deep, 1) + "\n\ndata: " +
 		wiretest.SaysFinish + "\n\ndata: [DONE]\n\n"
-	got := wiretest.NewPlayer(t, wiretest.TwoTodos).Join(first, first, wiretest.Whole())
+	got := wiretest.NewPlayer(t, wiretest.TwoTodos).Join(first, strings.Replace(first, "So,", "Now,", 1), wiretest.Whole())
 	assert.Len(t, got.Requests, 2)
 	assert.Contains(t, got.Body, deep)
 

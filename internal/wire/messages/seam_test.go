@@ -201,14 +201,16 @@ func TestFirstTurnWithServerTools(t *testing.T) {
 	assert.JSONEq(t, `{"id":"c1"}`, string(m.Container), "the first turn's stays")
 }
 
-func usage(members string) fakellm.Turn { return fakellm.Text("Here.").UsageJSON("{" + members + "}") }
+func usage(text, members string) fakellm.Turn {
+	return fakellm.Text(text).UsageJSON("{" + members + "}")
+}
 
 // The input is that of the first turn, and the output that of all.
 func TestUsageOfTurns(t *testing.T) {
 	t.Parallel()
-	one := usage(`"input_tokens":10,"cache_read_input_tokens":90,"output_tokens":5,"server_tool_use":{"web_search_requests":1},"cost":0.01,` +
+	one := usage("Here.", `"input_tokens":10,"cache_read_input_tokens":90,"output_tokens":5,"server_tool_use":{"web_search_requests":1},"cost":0.01,`+
 		`"iterations":[{"type":"message","input_tokens":10,"output_tokens":4},{"type":"message","input_tokens":10,"output_tokens":4}]`)
-	two := usage(`"input_tokens":30,"cache_read_input_tokens":95,"cache_creation_input_tokens":7,"output_tokens":6,` +
+	two := usage("There.", `"input_tokens":30,"cache_read_input_tokens":95,"cache_creation_input_tokens":7,"output_tokens":6,`+
 		`"server_tool_use":{"web_search_requests":2},"output_tokens_details":{"thinking_tokens":3},"cost":0.02,"iterations":[{"type":"message","output_tokens":6}]`)
 	for name, test := range map[string]struct {
 		option middleware.Option
@@ -246,7 +248,7 @@ func TestUsageThatNobodyReports(t *testing.T) {
 	reasoned := strings.Replace(began(""), `"stop_reason":null`, `"stop_reason":"end_turn"`, 1) + text("0", "Done.") + ended("end_turn")
 	got = ask{turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Raw(reasoned)}}.play(t, true)
 	assert.JSONEq(t, `{"input_tokens":10,"output_tokens":10}`, string(got.message.Usage), "the reason in the beginning is not another end")
-	ask{turns: []fakellm.Turn{usage(`"input_tokens":-3,"output_tokens":5`), fakellm.Text("Done.")}}.both(t, func(t *testing.T, got answer) {
+	ask{turns: []fakellm.Turn{usage("Here.", `"input_tokens":-3,"output_tokens":5`), fakellm.Text("Done.")}}.both(t, func(t *testing.T, got answer) {
 		t.Helper()
 		assert.Equal(t, adapter.Usage{Completion: 5}, got.outcome.Usage[0])
 	})
