@@ -136,6 +136,9 @@ func (c *Call) beginTurn(attempt int) {
 		c.turn.reader.told = &told{names: new(names)}
 	}
 	c.turn.reader.totals, c.turn.reader.calls.keeps = c.env.mw.options.usage, c.env.session.rules.Check != nil
+	if later {
+		c.turn.reader.repeat = newRepetition(c.textBefore())
+	}
 	if later && c.decider.last.Asks {
 		c.turn.reader.reply = prompt.NewReply()
 	}
@@ -186,7 +189,7 @@ func (c *Call) endTurn(err error) {
 	if r.first {
 		c.env.timeouts.endFirstTurn()
 	}
-	if err == nil && !r.first && !r.saysNothingOpen() { // the end of turn 1 is added with the first continuation
+	if err == nil && !r.first && !r.isLeftOut() { // the end of turn 1 is added with the first continuation
 		c.decider.continued.ends = append(c.decider.continued.ends, c.text.len())
 	}
 	if err == nil {
@@ -201,6 +204,15 @@ func (c *Call) endTurn(err error) {
 	if !r.first {
 		c.endContinuation(err)
 	}
+}
+
+// leaveOut forgets the text of the current turn, of which nothing is shown: the first n
+// bytes of the answer remain. How the text ends is read before.
+func (c *Call) leaveOut(n int) {
+	if !c.turn.reader.saysNothingOpen() {
+		c.turn.textEnd()
+	}
+	c.text.cut(n)
 }
 
 // addUnsent counts the continuation that the decision would have led to in a dry run,

@@ -85,7 +85,7 @@ func (c *Call) resultOf(err error, called bool) decision.PromptResult {
 		return failureOf(err)
 	case called:
 		return decision.ResultNone
-	case c.turn.repeats():
+	case c.repeats():
 		return decision.ResultSameAnswer
 	}
 	return decision.ResultNoProgress
@@ -102,9 +102,9 @@ func (c *Call) tokensOf(r *turnReader, err error) int {
 	if reportsInput(usage) {
 		return usage.Tokens()
 	}
-	usage.Total, usage.Prompt = 0, estimate(c.env.request.size+int(c.turn.from)+promptSize())
+	usage.Total, usage.Prompt = 0, estimate(c.env.request.size+int(c.turn.reader.text.from)+promptSize())
 	if usage.Completion <= 0 {
-		usage.Completion = estimate(c.text.len() - int(c.turn.from))
+		usage.Completion = estimate(c.textLen())
 	}
 	return usage.Tokens()
 }

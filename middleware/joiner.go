@@ -193,15 +193,15 @@ func (j *joiner[C]) finish(c *C) {
 	j.call.env.observed.finished()
 	j.call.env.timeouts.startQuiet()
 	j.call.endReading()
-	if reader.saysNothingOpen() {
-		j.leaveOut()
+	if reader.isLeftOut() {
+		j.leaveOut(c)
 		j.phase.enter(readingTail)
 		return
 	}
 	j.writer.flush(reader, out)
 	j.releaseHeld()
 	if !reader.isAsItCame() {
-		j.endRewritten(c)
+		j.ending = j.rewritten(c)
 		j.writer.show(reader, c, &reader.chunk, out)
 		j.phase.enter(readingTail)
 		return
@@ -233,16 +233,25 @@ func (j *joiner[C]) finish(c *C) {
 	j.phase.enter(readingTail)
 }
 
-// leaveOut shows nothing of the current turn: the answer ends as the turn before did.
-func (j *joiner[C]) leaveOut() {
-	j.writer.drop()
-	j.call.text.cut(j.call.decider.continued.text)
-	j.ending = unshownEnding[C]{j.ending}
+// leaveOut ends the current turn, of which nothing is shown unless more comes: the answer
+// ends as the turn before did. Finish is as in rewritten.
+func (j *joiner[C]) leaveOut(finish *C) {
+	if finish != nil {
+		j.writer.hold(finish, &j.reader().chunk)
+	}
+	j.ending = unshownEnding[C]{ending: j.ending, own: j.rewritten(finish)}
 }
 
-// endRewritten makes the ending of the current turn one that the dialect shows.
-// Finish is the chunk with the finish reason, nil if the provider gives none.
-func (j *joiner[C]) endRewritten(finish *C) {
+// forget forgets the current turn, of which nothing is shown.
+func (j *joiner[C]) forget(e unshownEnding[C]) {
+	j.writer.drop()
+	j.call.leaveOut(j.call.decider.continued.text)
+	j.usage.current, j.ending = nil, e.ending
+}
+
+// rewritten returns the ending of the current turn as one that the dialect shows. Finish
+// is the chunk with the finish reason, nil if the provider gives none.
+func (j *joiner[C]) rewritten(finish *C) *rewrittenEnding[C] {
 	e := &rewrittenEnding[C]{own: j.reader().finish, continuation: !j.reader().first}
 	if finish != nil {
 		clone := j.writer.dialect.Clone(finish)
@@ -251,7 +260,7 @@ func (j *joiner[C]) endRewritten(finish *C) {
 			j.usage.current = e.finish
 		}
 	}
-	j.ending = e
+	return e
 }
 
 // sourceEnded handles the error that ended a turn. An io.EOF means that the turn
@@ -280,14 +289,14 @@ func (j *joiner[C]) endWithoutFinish() {
 	reader.nextChunk()
 	j.call.env.timeouts.startQuiet()
 	j.call.endReading()
-	if reader.saysNothingOpen() {
-		j.leaveOut()
+	if reader.isLeftOut() {
+		j.leaveOut(nil)
 		j.turnEnded(nil)
 		return
 	}
 	j.writer.flush(reader, out)
 	if !reader.isAsItCame() {
-		j.endRewritten(nil)
+		j.ending = j.rewritten(nil)
 	} else {
 		if !j.call.decider.mayGoOn() {
 			j.releaseHeld()
@@ -333,14 +342,14 @@ func (j *joiner[C]) brokeOff(err error) {
 // turnEnded ends a complete turn, and goes on with the next or ends the answer. Fault
 // is an error that came after the finish, or nil.
 func (j *joiner[C]) turnEnded(fault error) {
-	_, unshown := j.ending.(unshownEnding[C])
+	e, unshown := j.ending.(unshownEnding[C])
+	if unshown {
+		j.forget(e)
+	}
 	j.closeSource()
 	split := j.splitEnding()
 	j.call.endTurn(nil)
 	j.writer.dialect.EndTurn(!unshown)
-	if unshown {
-		j.usage.current = nil
-	}
 	if fault != nil {
 		j.reader().Fail(fault)
 		j.call.env.fault(j.call.turn.TurnID, OpTail, fault)
@@ -423,11 +432,11 @@ func (j *joiner[C]) continuationFailed(err error, from *C) {
 	j.call.endTurn(err)
 	j.writer.dialect.EndTurn(false)
 	j.usage.current = nil
-	mayBeNothing := j.reader().reply.IsPending()
+	mayBeLeftOut := j.reader().mayBeLeftOut()
 	held := j.writer.drop() + j.reader().heldText()
 	interrupted := j.call.continuationFailed(err, j.reader().showedCall())
 	again := interrupted == nil && j.call.tryAgain(err)
-	if !again && !mayBeNothing {
+	if !again && !mayBeLeftOut {
 		j.showText(held)
 	}
 	j.appendShown(new(C), &adapter.Edit{Part: adapter.TurnCut, Continuation: true})
@@ -615,9 +624,27 @@ func (j *joiner[C]) addTail(c *C, done bool) bool {
 	case *rewrittenEnding[C]:
 		return done || j.addRewritten(e, c)
 	case unshownEnding[C]:
-		return true
+		return done || j.addUnshown(e, c)
 	}
 	return done
+}
+
+// addUnshown shows the turn after all if the chunk makes it more than what is left out.
+func (j *joiner[C]) addUnshown(e unshownEnding[C], c *C) bool {
+	reader := j.reader()
+	if !reader.isLeftOut() {
+		j.ending = e.own
+		j.writer.flush(reader, j.output())
+		return j.addRewritten(e.own, c)
+	}
+	reader.finish = e.own.own // as in addRewritten
+	if reader.chunk.usage {
+		j.usage.set(j.writer.dialect, c) // in case that more comes
+	}
+	if reader.err != nil {
+		j.breakOffTail(reader.err, c)
+	}
+	return reader.err == nil
 }
 
 // addOriginal looks at a chunk that was added. If the turn goes on after its finish,

@@ -421,7 +421,7 @@ func TestAnswerIsComparedWithTheOneBeforeIt(t *testing.T) {
 	s := newSetup([]sdkAnswer{says("One:"), says("Two:"), says("two:"), says("Three:")})
 	answer, outcome, err := s.answer(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, "One:\n\nTwo:\n\ntwo:\n\nThree:", answer.Text)
+	assert.Equal(t, "One:\n\nTwo:\n\nThree:", answer.Text)
 	assert.Equal(t, reasons.MaxAttempts, outcome.Reason)
 	prompts := s.model.requests
 	assert.NotContains(t, prompts[2].Messages[len(prompts[2].Messages)-1].Text, "same answer as before")

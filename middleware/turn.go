@@ -3,7 +3,6 @@ package middleware
 import (
 	"bytes"
 	"time"
-	"unicode"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
@@ -18,8 +17,6 @@ type turn struct {
 	continuation.TurnID
 
 	reader    turnReader
-	from      int32 // where its text begins in the transcript, which is far smaller than 2 GiB
-	previous  int32 // where the text of the turn before it begins
 	rejection *rejection
 }
 
@@ -39,10 +36,12 @@ func (t *turn) next(attempt int, watched, printable bool) turn {
 	length, separator := text.len(), text.separator()
 	return turn{
 		TurnID: continuation.TurnID{Session: t.Session, Call: t.Call, Turn: t.Turn + 1, Attempt: attempt},
-		from:   int32(length), previous: t.from, //nolint:gosec // see from
 		reader: turnReader{
 			first: t.Turn == 0, chunk: added{calls: t.reader.chunk.calls[:0]}, calls: tracker{unwatched: !watched},
-			text: turnText{transcript: text, separator: separator, printable: printable, reasoned: text.reasoned},
+			text: turnText{
+				transcript: text, separator: separator, printable: printable, reasoned: text.reasoned,
+				from: int32(length), //nolint:gosec // see from
+			},
 		},
 	}
 }
@@ -62,7 +61,7 @@ func (t *turn) breaksOff() bool {
 }
 
 // text returns the text of the turn.
-func (t *turn) text() []byte { return t.reader.text.transcript.bytes()[t.from:] }
+func (t *turn) text() []byte { return t.reader.text.transcript.bytes()[t.reader.text.from:] }
 
 // facts describes the turn for the decision.
 func (t *turn) facts() decision.Turn {
@@ -85,12 +84,25 @@ func (t *turn) facts() decision.Turn {
 }
 
 // repeats reports whether the turn has the same words as the one before it.
-func (t *turn) repeats() bool {
-	if t.Turn == 1 {
-		return false
+func (c *Call) repeats() bool {
+	if c.turn.reader.repeat.isWhole() {
+		return true // its text may have been left out
 	}
-	text := t.reader.text.transcript.bytes()
-	return sameWords(text[t.from:], text[t.previous:t.from])
+	return c.decider.continued != nil && sameWords(c.turn.text(), c.textBefore())
+}
+
+// textBefore returns the text of the turn before the current continuation.
+func (c *Call) textBefore() []byte {
+	return c.text.bytes()[c.decider.continued.before:c.turn.reader.text.from]
+}
+
+// textLen returns the length of the current turn's text, or of the same answer before it
+// if the text was left out.
+func (c *Call) textLen() int {
+	if c.turn.reader.repeat.isWhole() {
+		return len(c.textBefore())
+	}
+	return len(c.turn.text())
 }
 
 // sameWords reports whether two texts have the same letters and digits, in any
@@ -103,20 +115,13 @@ func sameWords(a, b []byte) bool {
 	return bytes.Equal(x, y)
 }
 
-// foldWord returns a letter or digit in lower case, and drops anything else.
-func foldWord(r rune) rune {
-	if unicode.IsLetter(r) || unicode.IsNumber(r) {
-		return unicode.ToLower(unicode.ToUpper(r))
-	}
-	return -1
-}
-
 // continued is what a call keeps from its first continuation on: above all, the point
 // it returns to if a continuation fails before anything of it was shown.
 type continued struct {
 	ends []int // the length of the text at the end of each turn that ended well
 
 	from            turn // the turn before the current continuation
+	before          int  // where its text begins in the transcript; a turn that was left out has none
 	text, reasoning int  // lengths of the transcript at its end
 	shown           bool // the consumer was shown something of the continuation
 	failed          int  // tries of it that have failed
@@ -132,6 +137,9 @@ func (n *continued) begin(from *turn) {
 	}
 	text := from.reader.text.transcript
 	n.failure, n.shown = nil, false
+	if !from.reader.isLeftOut() {
+		n.before = int(from.reader.text.from)
+	}
 	n.from, n.text, n.reasoning = *from, text.len(), text.reasoningLen()
 }
 

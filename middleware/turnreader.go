@@ -39,6 +39,7 @@ type turnReader struct {
 	told         *told // nil until something may be told, mostly at the end
 
 	source *todoSource // says which tools write the list; nil if that does not matter
+	repeat *repetition // of the answer before the turn, as long as the turn may be one
 }
 
 var _ adapter.TurnReader = (*turnReader)(nil)
@@ -100,6 +101,9 @@ func (r *turnReader) Text(text string) {
 	r.chunk.size += len(text)
 	r.chunk.ownText = true
 	r.reply.Add(text)
+	if r.repeat != nil && !r.repeat.add(text) {
+		r.repeat = nil
+	}
 	if r.text.printable {
 		text = r.text.printed.Write(strings.Clone(text))
 	}
@@ -135,6 +139,7 @@ func (r *turnReader) Reasoning(text string) {
 		return
 	}
 	r.chunk.other = true
+	r.repeat = nil // reasoning is shown as it comes
 	r.chunk.size += len(text)
 	if t := r.text.transcript; t != nil {
 		if separator := r.text.reasoned.Separator(); separator != "" {
@@ -151,7 +156,7 @@ var errExposed = errors.New("middleware: the name of a call of todo_pause came a
 
 // Call implements [adapter.TurnReader].
 func (r *turnReader) Call(index int, id, name, arguments string) {
-	r.reply.Release()
+	r.mustShow()
 	call := r.calls.add(index, id, name, arguments)
 	if name != "" && !r.wroteList && r.source != nil {
 		r.wroteList = r.source.isListTool(name)
@@ -187,7 +192,7 @@ func (r *turnReader) Signed() { r.signed = true }
 // Content implements [adapter.TurnReader].
 func (r *turnReader) Content() {
 	r.chunk.other = true
-	r.reply.Release()
+	r.mustShow()
 }
 
 // Unknown implements [adapter.TurnReader].
@@ -301,6 +306,21 @@ func (r *turnReader) brokeOff(noFinish bool) bool {
 // showedCall reports whether the turn has shown a tool call or a part of one.
 func (r *turnReader) showedCall() bool { return r.calls.others > 0 || r.otherCall }
 
+// mayBeLeftOut reports whether the turn so far may be one of which nothing is shown.
+func (r *turnReader) mayBeLeftOut() bool { return r.repeat != nil || r.reply.IsPending() }
+
+// isLeftOut reports whether nothing is shown of the turn: it says that nothing is open, or
+// gives the answer before it again.
+func (r *turnReader) isLeftOut() bool {
+	return r.saysNothingOpen() || r.repeat.isWhole() && !r.paused() && !r.showedCall()
+}
+
+// mustShow notes that the turn holds something that is shown in any case.
+func (r *turnReader) mustShow() {
+	r.reply.Release()
+	r.repeat = nil
+}
+
 // saysNothingOpen reports whether the turn answers the closing question, and says only
 // that nothing is open. Such a turn is not shown.
 func (r *turnReader) saysNothingOpen() bool { return r.reply.SaysNothingOpen() }
@@ -313,9 +333,14 @@ func (r *turnReader) isAsItCame() bool { return r.first && !r.calls.pauseRemoved
 // that is still to be shown.
 func (r *turnReader) end() {
 	r.calls.decideOpen()
-	if !r.saysNothingOpen() {
-		r.reply.Release()
+	r.endPrinted()
+	if !r.isLeftOut() {
+		r.mustShow()
 	}
+}
+
+// endPrinted ends the text that the model may print a pause in.
+func (r *turnReader) endPrinted() {
 	if !r.text.printable {
 		return
 	}
@@ -348,6 +373,7 @@ type turnText struct {
 	printable  bool                 // the model may print todo_pause as text
 	shown      bool                 // the turn has shown text
 	reasoned   adapter.ReasoningEnd // of the turns before it, until it has reasoning of its own
+	from       int32                // where its text begins in the transcript, which is far smaller than 2 GiB
 }
 
 // show returns text as it is shown: the first of a turn follows the separator.

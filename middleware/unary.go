@@ -122,14 +122,14 @@ func (u *unary[R]) keep(answer R) {
 
 // leaveOut ends the current turn and shows nothing of it.
 func (u *unary[R]) leaveOut() {
-	u.call.text.cut(u.length)
+	u.call.leaveOut(u.length)
 	u.endTurn(nil, false)
 }
 
 // endTurn ends the current turn. keep says whether its answer is kept.
 func (u *unary[R]) endTurn(err error, keep bool) {
 	for _, f := range u.call.env.callbacks.all() {
-		f.end(&u.call.turn.reader)
+		f.end(&u.call.turn.reader, err != nil)
 	}
 	u.call.endTurn(err)
 	u.dialect.EndTurn(keep)
@@ -149,7 +149,11 @@ func (u *unary[R]) carryOn() error {
 			}
 			continue
 		}
-		if u.call.turn.reader.saysNothingOpen() {
+		reader := &u.call.turn.reader
+		if slices.ContainsFunc(u.call.env.callbacks.all(), TurnFilter.showedTurn) {
+			reader.repeat = nil // it was not held back everywhere
+		}
+		if reader.isLeftOut() {
 			u.leaveOut()
 		} else {
 			u.keep(answer)
@@ -211,7 +215,7 @@ func (u *unary[R]) join() R {
 // TurnFilter is a [Filter] of any type, for [Unary]. Only Filter implements it.
 type TurnFilter interface {
 	begin(c *callbacks, r *turnReader)
-	end(r *turnReader)
+	end(r *turnReader, failed bool)
 	endCall(notice, separator string) // shows the notice, then ends
 	showedCall() bool
 	showedTurn() bool // or part of it
@@ -240,7 +244,7 @@ type Filter[C any] struct {
 	writer    writer[C]
 	out       output[C]
 	shown     bool // text was shown through this filter
-	emitted   bool // the callback was given something of the turn
+	emitted   bool // the callback was given a text of the turn that the SDK did not stream
 	err       error
 }
 
@@ -282,7 +286,6 @@ func (f *Filter[C]) Chunk(c C) error {
 	f.reader.nextChunk()
 	f.writer.dialect.Read(&c, &f.reader)
 	f.writer.write(&f.reader, &c, &f.out)
-	f.emitted = f.emitted || f.reader.chunk.adds() && !f.out.isEmpty()
 	f.flush()
 	return f.err
 }
@@ -349,14 +352,14 @@ func (f *Filter[C]) call(c C) error {
 func (f *Filter[C]) begin(c *callbacks, r *turnReader) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.callbacks, f.emitted = c, false
+	f.callbacks, f.emitted, f.out.adds = c, false, false
 	if f.state != detached {
 		f.state = inTurn
 	}
 	f.reader = turnReader{
 		first: r.first, chunk: added{calls: f.reader.chunk.calls[:0]}, calls: tracker{unwatched: r.calls.unwatched},
 		text:  turnText{separator: f.separatorOf(r), printable: r.text.printable},
-		reply: r.reply,
+		reply: r.reply, repeat: r.repeat.clone(),
 	}
 }
 
@@ -369,22 +372,21 @@ func (f *Filter[C]) separatorOf(r *turnReader) string {
 }
 
 // end implements TurnFilter. r is the reader of the turn, which knows more of it than
-// what was streamed to this callback.
-func (f *Filter[C]) end(r *turnReader) {
+// what was streamed to this callback, unless the turn has failed.
+func (f *Filter[C]) end(r *turnReader, failed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.emitting || f.state != inTurn {
 		f.state = detached
 		return
 	}
-	if f.reader.reply.IsPending() && r.saysNothingOpen() {
+	if f.reader.mayBeLeftOut() && (failed || r.isLeftOut()) {
 		f.writer.drop()
 		f.state = betweenTurns
 		return
 	}
 	f.reader.calls.decideOpen()
 	f.writer.flush(&f.reader, &f.out)
-	f.emitted = f.emitted || !f.out.isEmpty()
 	f.flush()
 	f.reader.nextChunk()
 	if r.pauseReason != nil {
@@ -435,5 +437,5 @@ func (f *Filter[C]) showedCall() bool {
 func (f *Filter[C]) showedTurn() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.emitted || f.state == detached
+	return f.emitted || f.out.adds || f.state == detached
 }

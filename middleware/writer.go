@@ -33,8 +33,9 @@ func (u *usageChunk[C]) last() *C {
 }
 
 // Bounds of what is held back while the name of a tool call may still become
-// todo_pause, or the answer to the closing question may still be that nothing is open:
-// the number of chunks, and the bytes of what they add.
+// todo_pause, the answer to the closing question may still be that nothing is open, or a
+// continuation may still be the answer before it again: the number of chunks, and the
+// bytes of what they add.
 const (
 	maxHeld     = 1024
 	maxHeldTurn = 8 * maxHeld // of a turn that may not be shown: its reasoning comes first
@@ -64,25 +65,30 @@ type heldChunk[C any] struct {
 // write shows the chunk that was just read, without its finish and its usage,
 // which are shown at the end of the answer.
 func (w *writer[C]) write(r *turnReader, c *C, out *output[C]) {
-	if r.calls.undecided == 0 && !r.reply.IsPending() {
+	if r.calls.undecided == 0 && !r.mayBeLeftOut() {
 		w.flush(r, out)
 		w.show(r, c, &r.chunk, out)
 		return
 	}
+	w.hold(c, &r.chunk)
+	most := maxHeld
+	if r.mayBeLeftOut() {
+		most = maxHeldTurn
+	}
+	if len(w.held.list) >= most || w.held.size > maxHeldSize {
+		r.calls.decideOpen()
+		r.mustShow()
+		w.flush(r, out)
+	}
+}
+
+// hold holds a chunk back.
+func (w *writer[C]) hold(c *C, a *added) {
 	if w.held == nil {
 		w.held = new(heldChunks[C])
 	}
-	w.held.list = append(w.held.list, heldChunk[C]{w.dialect.Clone(c), r.chunk.clone()})
-	most := maxHeld
-	if r.reply.IsPending() {
-		most = maxHeldTurn
-	}
-	w.held.size += r.chunk.size
-	if len(w.held.list) >= most || w.held.size > maxHeldSize {
-		r.calls.decideOpen()
-		r.reply.Release()
-		w.flush(r, out)
-	}
+	w.held.list = append(w.held.list, heldChunk[C]{w.dialect.Clone(c), a.clone()})
+	w.held.size += a.size
 }
 
 // flush shows what was held back.
@@ -132,7 +138,9 @@ func (w *writer[C]) show(r *turnReader, c *C, a *added, out *output[C]) {
 	}
 	out.calls = r.calls.edits(out.calls[:0], a.calls)
 	e.Calls = out.calls
+	before := len(out.chunks)
 	out.chunks = w.dialect.AppendShown(out.chunks, c, &e)
+	out.adds = out.adds || len(out.chunks) > before && a.adds()
 }
 
 // output holds the chunks that are ready for the consumer. It reuses its memory.
@@ -140,6 +148,7 @@ func (w *writer[C]) show(r *turnReader, c *C, a *added, out *output[C]) {
 type output[C any] struct {
 	chunks  []C
 	next    int
+	adds    bool               // a chunk of a later turn was among them that a reader would miss
 	current C                  // the chunk being handled; the address of a local variable would allocate it
 	calls   []adapter.CallEdit // room for the calls of an edit
 	room    [1]C               // for the first chunk that is ready
@@ -243,7 +252,10 @@ func (e *rewrittenEnding[C]) appendTo(dst []C, d adapter.Dialect[C], usage *C, s
 }
 
 // unshownEnding is the end of a turn of which nothing is shown: that of the turn before.
-type unshownEnding[C any] struct{ ending[C] }
+type unshownEnding[C any] struct {
+	ending[C]
+	own *rewrittenEnding[C] // the turn's own, in case that more comes
+}
 
 // appendClone appends to dst what the edit makes of a chunk, and does not change the
 // chunk.

@@ -26,6 +26,12 @@ type agentAnswers struct {
 	streams  streams
 
 	// The result of the turns so far.
+	agentText
+	kept agentText // before the current turn
+}
+
+// agentText is what an agent is given.
+type agentText struct {
 	given  string // the text for the agent, as long as the turns finish
 	shown  string // the answer that the agent reads in given
 	action string // the text of the last turn, if it calls a tool
@@ -137,6 +143,15 @@ func (d *agentAnswers) AppendShown(
 		edit.Text += d.separator() + notice
 	}
 	return d.answers.AppendShown(dst, a, &edit)
+}
+
+// EndTurn implements [adapter.Dialect].
+func (d *agentAnswers) EndTurn(keep bool) {
+	if !keep {
+		d.agentText = d.kept
+	}
+	d.kept = d.agentText
+	d.answers.EndTurn(keep)
 }
 
 // firstText returns the part of an answer that an agent of langchaingo reads.

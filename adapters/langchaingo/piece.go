@@ -53,6 +53,7 @@ type pieces struct{}
 
 // Read implements [adapter.Dialect].
 func (pieces) Read(p *piece, t adapter.TurnReader) {
+	t.Reasoning(string(p.reasoning))
 	p.calls = fragmentsIn(p.text)
 	if p.calls == nil {
 		t.Text(string(p.text))

@@ -108,6 +108,31 @@ func TestHeartbeatWhereNothingOfATurnIsShown(t *testing.T) {
 	}, wiretest.Unhurried)
 }
 
+// While a text is held because it may repeat the answer before, the reader is told that the connection is alive. A text that goes
+// on is then shown as it came.
+func TestHeartbeatWhileARepeatedTextIsHeld(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		r := b.read(1 << 10)
+		b.turn(1, textEvent+finishEvent+doneMark)
+		before, _ := r.now()
+		body := b.base.body(2)
+		for _, piece := range []string{textEvent, ": still here\n\n", wordless["empty deltas"], ": still here\n\n"} {
+			body.pieces <- piece
+			<-time.After(4 * time.Second)
+		}
+		body.pieces <- ": still here\n\n"
+		text, err := r.now()
+		require.NoError(b.t, err)
+		requireHeartbeats(b.t, strings.TrimPrefix(text, before), 1, 1)
+		body.pieces <- "data: " + wiretest.SaysMore + "\n\n"
+		text, err = r.now()
+		require.NoError(b.t, err)
+		assert.Contains(b.t, text, `"content":"\n\nSo, \"yes\" "`)
+		assert.Contains(b.t, text, `"content":"\u00fcber 😀"`)
+		b.turn(2, finishEvent+doneMark)
+	}, wiretest.Unhurried)
+}
+
 // A reader that comes back late has not waited.
 func TestNoHeartbeatWhileNobodyReads(t *testing.T) {
 	inBubble(t, func(b *bubble) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/sashabaranov/go-openai"
 	"github.com/stretchr/testify/require"
@@ -158,6 +159,10 @@ func requireJoined(t *testing.T, m scenario.Mode, first, second string) {
 	if err != nil || outcome.Err != nil {
 		return
 	}
+	if laterErr == nil && textOf(got) == textOf(want) && sameWords(textOf(want), textOf(later)) {
+		requireRelayed(t, want, got) // the same answer again is left out: turn 1 is all that there is
+		return
+	}
 	requireOneFinish(t, got)
 	if m.OnWire() && (!strings.HasSuffix(first, "\n") || !strings.HasSuffix(second, "\n")) {
 		return // the SDK ignores a line without an end, the wire does not
@@ -165,6 +170,19 @@ func requireJoined(t *testing.T, m scenario.Mode, first, second string) {
 	if laterErr == nil && outcome.Paused == nil && beginsAsChoice0(later) {
 		require.Equal(t, joinTexts(textOf(want), textOf(later)), textOf(got))
 	}
+}
+
+// sameWords reports whether two texts have the same letters and digits, and any at all.
+func sameWords(a, b string) bool {
+	words := func(text string) string {
+		return strings.Map(func(r rune) rune {
+			if unicode.IsLetter(r) || unicode.IsNumber(r) {
+				return unicode.ToLower(unicode.ToUpper(r))
+			}
+			return -1
+		}, text)
+	}
+	return words(a) != "" && words(a) == words(b)
 }
 
 // beginsAsChoice0 reports whether the first choice that says something is the first of the

@@ -117,15 +117,16 @@ func TestSameTextAgainIsAnAttemptLikeAnyOther(t *testing.T) {
 	const same, other = "Previous attempt: same answer as before", "Previous attempt: no tool was called and no todo changed"
 	tests := []struct {
 		name, first, again, told string
+		shown                    string // of again
 	}{
-		{"the same", "I will write it.", "I will write it.", same},
-		{"another case", "I will write it.", "I WILL write it.", same},
-		{"other punctuation", "I will write it.", "**I will** write it!", same},
-		{"other spacing", "I will write it.", "I  will\nwrite  it.", same},
-		{"another letter", "I will write it.", "I will write is.", other},
-		{"another number", "Step 1 is next:", "Step 2 is next:", other},
-		{"a longer text", "I will write it.", "I will write it. Now.", other},
-		{"signs alone", "...", "!!!", other},
+		{"the same", "I will write it.", "I will write it.", same, ""},
+		{"another case", "I will write it.", "I WILL write it.", same, ""},
+		{"other punctuation", "I will write it.", "**I will** write it!", same, ""},
+		{"other spacing", "I will write it.", "I  will\nwrite  it.", same, ""},
+		{"another letter", "I will write it.", "I will write is.", other, "\n\nI will write is."},
+		{"another number", "Step 1 is next:", "Step 2 is next:", other, "\n\nStep 2 is next:"},
+		{"a longer text", "I will write it.", "I will write it. Now.", other, "\n\nI will write it. Now."},
+		{"signs alone", "...", "!!!", other, "\n\n!!!"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -134,7 +135,7 @@ func TestSameTextAgainIsAnAttemptLikeAnyOther(t *testing.T) {
 				s := scenario.New(t, m, scenario.TwoTodos(), scenario.Within(continuation.Limits{MaxAttempts: 2}))
 				got := s.Ask(fakellm.Text(tt.first), fakellm.Text(tt.again), fakellm.Text("End."))
 
-				scenario.RequireComplete(t, m, got, tt.first+"\n\n"+tt.again+"\n\nEnd.", "stop")
+				scenario.RequireComplete(t, m, got, tt.first+tt.shown+"\n\nEnd.", "stop")
 				assert.Equal(t, reasons.MaxAttempts, got.Outcome.Reason)
 				assert.Contains(t, s.Prompts()[1], "ATTEMPT #2")
 				assert.Contains(t, s.Prompts()[1], tt.told)

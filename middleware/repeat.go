@@ -1,0 +1,77 @@
+package middleware
+
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf8"
+)
+
+// repetition follows the text of a continuation as long as it may be the answer before it
+// again: the same letters and digits, in any case. Such a text is held back, and not shown
+// if the turn ends with it. A nil one stands for a turn that repeats nothing, as the
+// caller's own and nearly all others soon do.
+type repetition struct {
+	rest []byte // what is left of the answer before
+	read bool   // a letter or digit of it was read
+}
+
+// newRepetition returns a repetition of the answer before. One without letters and digits
+// has nothing to compare, and next to nothing to hide.
+func newRepetition(before []byte) *repetition {
+	if bytes.IndexFunc(before, isWord) < 0 {
+		return nil
+	}
+	return &repetition{rest: before}
+}
+
+// clone returns a copy.
+func (r *repetition) clone() *repetition {
+	if r == nil {
+		return nil
+	}
+	c := *r
+	return &c
+}
+
+// add reads the next piece of the turn, and reports whether the turn may still be the
+// answer before.
+func (r *repetition) add(text string) bool {
+	for _, c := range text {
+		if !isWord(c) {
+			continue
+		}
+		if foldWord(c) != r.next() {
+			return false
+		}
+		r.read = true
+	}
+	return true
+}
+
+// next takes the next letter or digit of the answer before, or returns -1 if there is none.
+func (r *repetition) next() rune {
+	for len(r.rest) > 0 {
+		c, size := utf8.DecodeRune(r.rest)
+		r.rest = r.rest[size:]
+		if isWord(c) {
+			return foldWord(c)
+		}
+	}
+	return -1
+}
+
+// isWhole reports whether the turn so far is the whole answer before.
+func (r *repetition) isWhole() bool {
+	return r != nil && r.read && bytes.IndexFunc(r.rest, isWord) < 0
+}
+
+// isWord reports whether a character counts in a comparison: a letter or a digit.
+func isWord(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) }
+
+// foldWord returns a character that counts in lower case, and -1 for any other.
+func foldWord(c rune) rune {
+	if isWord(c) {
+		return unicode.ToLower(unicode.ToUpper(c))
+	}
+	return -1
+}
