@@ -30,6 +30,13 @@ type work struct {
 	repeats                       float64 // the share of continuations that stop with the words of the turn before
 	said                          string  // the last text
 	listless                      bool    // it keeps no list
+
+	// Words that are repeated for long.
+	gateway, stuck float64 // the shares of turns that a gateway's own text begins at, and of stopped continuations that begin to repeat theirs
+	persists       float64 // the chance that either is said once more
+	disguised      bool    // with a number, so that no rule sees the repetition
+	again          string  // what is said over and over, "" for nothing
+	times          int
 }
 
 const callsEach = 3
@@ -51,12 +58,43 @@ func (w *work) Todos(context.Context) ([]todo.Todo, error) {
 
 // turn is what the model answers.
 func (w *work) turn(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
+	if w.repeatsAgain() {
+		return w.saysAgain(w.again), nil
+	}
 	answer, err := w.newTurn(ctx, k)
-	if k != nil && err == nil && answer.Text != "" && len(answer.Calls) == 0 && w.done < w.items && w.rng.Float64() < w.repeats {
-		answer = says(w.said)
+	if k == nil || err != nil || answer.Text == "" || w.done == w.items {
+		w.said = answer.Text
+		return answer, err
+	}
+	switch p := w.rng.Float64(); {
+	case p < w.stuck:
+		w.again = w.said
+		fallthrough
+	case p < w.stuck+w.repeats:
+		return w.saysAgain(w.said), nil
 	}
 	w.said = answer.Text
 	return answer, err
+}
+
+// repeatsAgain reports whether the turn is the same text over and over, of a gateway or of
+// the model.
+func (w *work) repeatsAgain() bool {
+	switch {
+	case w.again != "" && w.rng.Float64() >= w.persists:
+		w.again = ""
+	case w.again == "" && w.gateway > 0 && w.rng.Float64() < w.gateway:
+		w.again = "The usage limit is reached. Try again later."
+	}
+	return w.again != ""
+}
+
+// saysAgain is a text that was said before.
+func (w *work) saysAgain(text string) sdkAnswer {
+	if w.times++; w.disguised {
+		return says(fmt.Sprint("Answer ", w.times, ": ", text))
+	}
+	return says(text)
 }
 
 // newTurn is an answer that says something new.
@@ -247,4 +285,49 @@ func TestQuestionFinishesWorkInASimulation(t *testing.T) {
 	assert.Less(t, some.added, with.added/2)
 	assert.Zero(t, without.added)
 	assert.LessOrEqual(t, with.share(with.added), 3.0)
+}
+
+// Texts that are repeated word for word mostly persist: a limit that a gateway writes into an answer, an announcement over and over.
+// There, ending at the second repetition in a row costs next to no work and saves continuations. It has a price only where a model
+// repeats itself often and yet goes on. Without the limit, the same texts have a number, so that they are not seen to be the same.
+func TestLimitOfRepetitionsCostsNoWorkInASimulation(t *testing.T) {
+	t.Parallel()
+	weak := work{items: 10, stalls: 0.15, reports: 0.1, asks: 0.05, blank: 0.02, fails: 0.02}
+	persistent, half := weak, weak
+	persistent.gateway, persistent.stuck, persistent.persists = 0.0005, 0.01, 0.98
+	half.repeats = 0.5
+	for name, tt := range map[string]struct {
+		work  work
+		costs float64 // the most sessions that the limit may leave unfinished
+	}{
+		"texts that persist":                      {persistent, 0.003},
+		"half of the stalls, each time by chance": {half, 0.06},
+	} {
+		for _, mode := range []continuation.ApprovalMode{continuation.ApprovalYOLO, continuation.ApprovalDefault} {
+			t.Run(fmt.Sprint(name, " ", mode), func(t *testing.T) {
+				t.Parallel()
+				with, without := tt.work.repeated(t, mode)
+				t.Logf("with the limit:    %v", &with)
+				t.Logf("without the limit: %v", &without)
+				assert.GreaterOrEqual(t, with.share(with.finished), without.share(without.finished)-tt.costs)
+				assert.LessOrEqual(t, with.waste, without.waste)
+			})
+		}
+	}
+}
+
+// repeated runs a job many times, with the limit of repetitions and without it.
+func (w *work) repeated(t *testing.T, mode continuation.ApprovalMode) (with, without totals) {
+	t.Helper()
+	const sessions = 400
+	limits := middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
+	for seed := range uint64(sessions) {
+		for sum, disguised := range map[*totals]bool{&with: false, &without: true} {
+			w := *w
+			w.rng, w.disguised = rand.New(rand.NewPCG(seed, 29)), disguised
+			mw := middleware.New(&w, middleware.WithApprovalMode(mode), limits)
+			sum.add(w.finish(t, mw, "s", mode != continuation.ApprovalYOLO), w.calls)
+		}
+	}
+	return with, without
 }
