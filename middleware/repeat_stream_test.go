@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carryon-go/carryon/internal/reasons"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/carryon-go/carryon/continuation"
 )
 
 // ended is the finish of a turn.
@@ -69,7 +69,7 @@ func TestContinuationThatFailsWhileItIsHeldIsTriedAgain(t *testing.T) {
 	assert.Equal(t, "One two:", got.answer.Text)
 	assert.Equal(t, "stop", got.answer.Stop)
 	require.ErrorIs(t, stream.Outcome().Err, down)
-	assert.Equal(t, continuation.ReasonFailed, stream.Outcome().Reason)
+	assert.Equal(t, reasons.Failed, stream.Outcome().Reason)
 }
 
 // Text is held up to a bound, in bytes and in chunks.

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carryon-go/carryon/internal/reasons"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -38,7 +40,7 @@ func TestTheSameAnswerIsShownOnce(t *testing.T) {
 					ctx, outcomes := middleware.Capture(t.Context())
 					assert.Equal(t, want, ask(t, ctx, server, openList(mode), path, body))
 					outcome := outcomes.Last()
-					assert.Equal(t, continuation.ReasonMaxAttempts, outcome.Reason)
+					assert.Equal(t, reasons.MaxAttempts, outcome.Reason)
 					assert.Equal(t, 2, outcome.Attempts)
 					assert.Len(t, outcome.Usage, 3)
 					assert.Contains(t, outcome.Explanation(), "the same answer again")
@@ -73,7 +75,7 @@ func TestOnlyARepeatedAnswerIsLeftOut(t *testing.T) {
 				ctx, outcomes := middleware.Capture(t.Context())
 				server := fakellm.NewServer(t, append([]fakellm.Turn{fakellm.Pieces(first)}, scene.turns...)...)
 				got := ask(t, ctx, server, openList(continuation.ApprovalYOLO), path, body)
-				assert.Equal(t, continuation.ReasonToolCalls, outcomes.Last().Reason)
+				assert.Equal(t, reasons.ToolCalls, outcomes.Last().Reason)
 				assert.Contains(t, got, "edit_file")
 				if !strings.Contains(path, "responses") {
 					assert.Equal(t, scene.shown, strings.Count(got, "scanner"), "%s", got)
@@ -91,7 +93,7 @@ func TestPauseBehindARepeatedAnswer(t *testing.T) {
 		ctx, outcomes := middleware.Capture(t.Context())
 		server := fakellm.NewServer(t, fakellm.Text(first), fakellm.Pause(wiretest.Blocked).AndText(first))
 		got := ask(t, ctx, server, openList(continuation.ApprovalYOLO), path, body)
-		assert.Equal(t, continuation.ReasonPaused, outcomes.Last().Reason)
+		assert.Equal(t, reasons.Paused, outcomes.Last().Reason)
 		assert.NotContains(t, got, "todo_pause")
 		assert.Contains(t, got, wiretest.Blocked)
 		assert.Contains(t, got, "scanner")

