@@ -65,7 +65,7 @@ func TestNamesAreThoseOfTheConventions(t *testing.T) {
 	known := map[attribute.Key]bool{}
 	for _, key := range []attribute.Key{
 		semconv.GenAIOperationNameKey, semconv.GenAIProviderNameKey, semconv.GenAIRequestModelKey, semconv.GenAIRequestStreamKey,
-		semconv.GenAIConversationIDKey, semconv.GenAIResponseFinishReasonsKey, semconv.GenAIResponseTimeToFirstChunkKey,
+		semconv.GenAIConversationIDKey, semconv.GenAIResponseFinishReasonsKey, semconv.GenAIResponseIDKey, semconv.GenAIResponseModelKey, semconv.GenAIResponseTimeToFirstChunkKey,
 		semconv.GenAIUsageInputTokensKey, semconv.GenAIUsageOutputTokensKey, semconv.GenAITokenTypeKey,
 		semconv.ErrorTypeKey, semconv.ExceptionMessageKey,
 	} {
