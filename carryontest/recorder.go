@@ -178,7 +178,7 @@ func line(event any) string {
 	case middleware.Failed:
 		return fmt.Sprintf("%s failed: %s: %v", at(e.TurnID), e.Op, e.Err)
 	case middleware.Recovered:
-		return "recovered: " + string(e.Op)
+		return "recovered: " + e.Op
 	}
 	return fmt.Sprintf("%T", event)
 }
@@ -186,7 +186,7 @@ func line(event any) string {
 // ended says what has ended.
 func ended(e middleware.ContinuationEnded) string {
 	switch {
-	case e.Result == middleware.ResultNothingOpen:
+	case e.Result == "nothing_open":
 		return " closing question ended: nothing is open"
 	case e.Asked:
 		return " closing question ended"

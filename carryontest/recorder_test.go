@@ -163,10 +163,10 @@ func TestRecorderTellsQuestionsFromContinuations(t *testing.T) {
 	var recorder carryontest.Recorder
 	o := recorder.Observer()
 	for _, e := range []middleware.ContinuationEnded{
-		{Result: middleware.ResultText},
-		{Result: middleware.ResultText, Asked: true},
-		{Result: middleware.ResultNothingOpen, Asked: true},
-		{Result: middleware.ResultToolCall, Asked: true, ToolCalls: 2},
+		{Result: "text"},
+		{Result: "text", Asked: true},
+		{Result: "nothing_open", Asked: true},
+		{Result: "tool_call", Asked: true, ToolCalls: 2},
 	} {
 		e.TurnID = continuation.TurnID{Turn: 2}
 		o.ContinuationEnded(t.Context(), e)

@@ -235,7 +235,7 @@ func (d *decider) askCheck(patience time.Duration) (step, error) {
 		return stops, err
 	}
 	if c.err != nil {
-		d.env.fault(d.turn.TurnID, OpCheck, c.err)
+		d.env.fault(d.turn.TurnID, opCheck, c.err)
 		d.cause = c.err
 	}
 	switch {

@@ -112,7 +112,7 @@ func (e *callEnv) releaseClaim(c *claim, id continuation.TurnID, ended decision.
 // reportAnswer reports how the store has answered to a release.
 func (e *callEnv) reportAnswer(id continuation.TurnID, answer storeAnswer) {
 	e.session.reportAnswer(e.cancel.caller, answer)
-	e.faultOnce(id, OpStore, answer.err)
+	e.faultOnce(id, opStore, answer.err)
 }
 
 // maxGiveBacks bounds the tries to give a claim back, one every [breakTime]: together

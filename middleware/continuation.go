@@ -14,6 +14,7 @@ import (
 	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/scope"
+	"github.com/carryon-go/carryon/internal/turnresult"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -58,21 +59,21 @@ func (c *Call) endContinuation(err error) {
 }
 
 // endedAs returns how a continuation ended.
-func (c *Call) endedAs(err error) ContinuationResult {
+func (c *Call) endedAs(err error) string {
 	r := &c.turn.reader
 	switch {
 	case err != nil && c.env.interruption() != nil:
-		return ResultInterrupted
+		return turnresult.Interrupted
 	case err != nil:
-		return ResultFailed
+		return turnresult.Failed
 	case r.showedCall():
-		return ResultToolCall
+		return turnresult.ToolCall
 	case r.paused():
-		return ResultPaused
+		return turnresult.Paused
 	case r.saysNothingOpen():
-		return ResultNothingOpen
+		return turnresult.NothingOpen
 	}
-	return ResultText
+	return turnresult.Text
 }
 
 // resultOf returns the result of a continuation that the next prompt may tell the
@@ -235,7 +236,7 @@ func (c *Call) continuationFailed(err error, showedCall bool) error {
 		return interrupted
 	}
 	c.env.record(func(o *Outcome) { o.Err, o.Reason = err, reasons.Failed })
-	c.env.fault(c.turn.TurnID, OpContinuation, err)
+	c.env.fault(c.turn.TurnID, opContinuation, err)
 	if showedCall {
 		return err
 	}

@@ -47,13 +47,13 @@ func (e *callEnv) interruption() error {
 }
 
 // fault reports a failure that does not cost the caller the answer.
-func (e *callEnv) fault(id continuation.TurnID, op Op, err error) {
+func (e *callEnv) fault(id continuation.TurnID, op string, err error) {
 	e.mw.options.reporter.failed(e.cancel.caller, Failed{TurnID: id, Op: op, Err: err})
 }
 
 // faultOnce is fault for the store and the background tasks, whose failures are
 // reported once, until they work again.
-func (e *callEnv) faultOnce(id continuation.TurnID, op Op, err error) {
+func (e *callEnv) faultOnce(id continuation.TurnID, op string, err error) {
 	if err != nil && isUnreported(err) {
 		e.fault(id, op, err)
 	}
@@ -78,7 +78,7 @@ func (e *callEnv) askSharedTasks(ctx context.Context, question func(context.Cont
 	switch {
 	case err == nil:
 		if e.mw.tasksBreaker.close() {
-			e.mw.options.reporter.recovered(ctx, Recovered{Op: OpTasks})
+			e.mw.options.reporter.recovered(ctx, Recovered{Op: opTasks})
 		}
 	case ctx.Err() == nil: // else it is the caller's doing
 		if limited.Err() != nil {
@@ -92,7 +92,7 @@ func (e *callEnv) askSharedTasks(ctx context.Context, question func(context.Cont
 // storeFailed reports a failure of the store, after which nothing is continued.
 func (e *callEnv) storeFailed(id continuation.TurnID, err error) {
 	e.session.failure = err
-	e.faultOnce(id, OpStore, err)
+	e.faultOnce(id, opStore, err)
 }
 
 // storeReason returns the reason for not continuing a call whose store has failed with err.

@@ -2,7 +2,6 @@ package middleware_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/carryon-go/carryon/continuation"
@@ -40,7 +39,7 @@ func ExampleSettings_CommandFor() {
 	for _, line := range []string{"/set todo-continuation off", "/set todo-continuation maybe", "hello"} {
 		answer, err := settings.CommandFor(context.Background(), "conversation-42", line)
 		switch {
-		case errors.Is(err, middleware.ErrNotCommand):
+		case answer == "":
 			fmt.Println("not a command")
 		case err != nil:
 			fmt.Println("refused:", err)

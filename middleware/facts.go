@@ -51,7 +51,7 @@ func (d *decider) readBackground() bool {
 		return err
 	})
 	if err != nil {
-		d.env.faultOnce(d.turn.TurnID, OpTasks, err)
+		d.env.faultOnce(d.turn.TurnID, opTasks, err)
 		d.cause = err
 		return false
 	}
@@ -103,7 +103,7 @@ func (d *decider) readTodos() {
 		}
 	}
 	if err := d.list.failure(); err != nil && !ended { // otherwise it is the caller's doing
-		d.env.fault(d.turn.TurnID, OpTodos, err)
+		d.env.fault(d.turn.TurnID, opTodos, err)
 	}
 	list.scope = d.listScope()
 }
@@ -115,7 +115,7 @@ func (d *decider) sourceAnswered(late bool) {
 	case late:
 		_ = breaker.open(d.env.mw.options.clock, nil) // every missing list is reported
 	case breaker.close():
-		d.env.mw.options.reporter.recovered(d.env.cancel.caller, Recovered{Op: OpTodos})
+		d.env.mw.options.reporter.recovered(d.env.cancel.caller, Recovered{Op: opTodos})
 	}
 }
 
@@ -139,7 +139,7 @@ func (d *decider) listScope() (reason continuation.Reason) {
 		return nil
 	})
 	if err != nil {
-		d.env.fault(d.turn.TurnID, OpTodos, err)
+		d.env.fault(d.turn.TurnID, opTodos, err)
 		return reasons.None
 	}
 	return reason

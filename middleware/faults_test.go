@@ -327,7 +327,7 @@ func TestStoreThatHangsIsReportedOnce(t *testing.T) {
 		assert.Equal(t, "One:", answer.Text)
 		assert.Equal(t, reasons.Store, outcome.Reason)
 		require.Len(t, s.events.Failures(), 1, "it is asked, and reported, once")
-		assert.Equal(t, middleware.OpStore, s.events.Failures()[0].Op)
+		assert.Equal(t, "store", s.events.Failures()[0].Op)
 	})
 }
 

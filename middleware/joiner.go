@@ -352,7 +352,7 @@ func (j *joiner[C]) turnEnded(fault error) {
 	j.writer.dialect.EndTurn(!unshown)
 	if fault != nil {
 		j.reader().Fail(fault)
-		j.call.env.fault(j.call.turn.TurnID, OpTail, fault)
+		j.call.env.fault(j.call.turn.TurnID, opTail, fault)
 	}
 	if !j.call.goesOn() {
 		j.endAnswer()

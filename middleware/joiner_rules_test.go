@@ -55,7 +55,7 @@ func TestConnectionThatIsLostAfterTheFinish(t *testing.T) {
 			var told []string
 			for _, failure := range s.events.Failures() {
 				require.ErrorIs(t, failure.Err, errLost)
-				told = append(told, string(failure.Op))
+				told = append(told, failure.Op)
 			}
 			assert.Equal(t, test.told, told)
 		})

@@ -155,7 +155,7 @@ func (l *eventLog) started(ctx context.Context, e ContinuationStarted) {
 
 func (l *eventLog) continuationEnded(ctx context.Context, e ContinuationEnded) {
 	l.write(ctx, slog.LevelDebug, "carryon: continuation ended", e.TurnID,
-		slog.Bool("closing_question", e.Asked), slog.String("result", string(e.Result)),
+		slog.Bool("closing_question", e.Asked), slog.String("result", e.Result),
 		slog.Int("tool_calls", e.ToolCalls), slog.Int("tokens", e.Usage.Tokens()), l.errorAttr(e.Err))
 }
 
@@ -197,12 +197,12 @@ func (l *eventLog) delivered(ctx context.Context, e ReminderDelivered) {
 func (l *eventLog) failed(ctx context.Context, e Failed) {
 	attr := l.errorAttr(e.Err)
 	switch e.Op {
-	case OpTodos, OpStore, OpTasks, OpGate, OpCheck, OpSessionKey: // the program's own code; WithLogger says so
+	case opTodos, opStore, opTasks, opGate, opCheck, opSessionKey: // the program's own code; WithLogger says so
 		attr = ownErrorAttr(e.Err)
 	}
-	l.write(ctx, slog.LevelError, "carryon: failed", e.TurnID, slog.String("op", string(e.Op)), attr)
+	l.write(ctx, slog.LevelError, "carryon: failed", e.TurnID, slog.String("op", e.Op), attr)
 }
 
 func (l *eventLog) recovered(ctx context.Context, e Recovered) {
-	l.write(ctx, slog.LevelInfo, "carryon: recovered", continuation.TurnID{}, slog.String("op", string(e.Op)))
+	l.write(ctx, slog.LevelInfo, "carryon: recovered", continuation.TurnID{}, slog.String("op", e.Op))
 }

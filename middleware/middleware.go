@@ -109,7 +109,7 @@ func (mw *Middleware) session(ctx context.Context) string {
 	}
 	var session string
 	if err := guard.Run(func() error { session = key(ctx); return nil }); err != nil {
-		mw.options.reporter.failed(ctx, Failed{Op: OpSessionKey, Err: err})
+		mw.options.reporter.failed(ctx, Failed{Op: opSessionKey, Err: err})
 		return ""
 	}
 	return scope.Name(session)

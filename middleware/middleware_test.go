@@ -125,7 +125,7 @@ func TestStoreThatFailsCostsTheContinuationAndNotTheAnswer(t *testing.T) {
 				assert.Len(t, s.model.requests, 1, "nothing is sent")
 				require.NotEmpty(t, s.events.Failures())
 				failure := s.events.Failures()[0]
-				assert.Equal(t, middleware.OpStore, failure.Op)
+				assert.Equal(t, "store", failure.Op)
 				require.ErrorIs(t, failure.Err, lost)
 				var panicked *middleware.PanicError
 				assert.Equal(t, way == "panic", errors.As(failure.Err, &panicked))
@@ -162,7 +162,7 @@ func TestStoreThatFailsDuringAContinuationCostsNothingThatWasSaid(t *testing.T) 
 	assert.Equal(t, "One:\n\nTwo:", answer.Text)
 	assert.Len(t, answer.Calls, 1)
 	require.NotEmpty(t, s.events.Failures())
-	assert.Equal(t, middleware.OpStore, s.events.Failures()[0].Op)
+	assert.Equal(t, "store", s.events.Failures()[0].Op)
 }
 
 func TestStateReportsWhatTheStoreReports(t *testing.T) {
@@ -232,7 +232,7 @@ func TestTodoSourceThatFailsHasNoTodos(t *testing.T) {
 			assert.Equal(t, want, outcomes.Last().Reason)
 			require.ErrorIs(t, outcomes.Last().Err, lost, "the outcome has the error")
 			require.Len(t, events.Failures(), 1)
-			assert.Equal(t, middleware.OpTodos, events.Failures()[0].Op)
+			assert.Equal(t, "todos", events.Failures()[0].Op)
 			assert.ErrorIs(t, events.Failures()[0].Err, lost)
 		})
 	}

@@ -95,7 +95,7 @@ func (d *decider) gateAllows() bool {
 	}
 	var panicked *PanicError
 	if errors.As(err, &panicked) {
-		d.env.fault(d.turn.TurnID, OpGate, err)
+		d.env.fault(d.turn.TurnID, opGate, err)
 	}
 	d.cause = err
 	d.refuse(reasons.Gate)

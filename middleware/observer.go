@@ -102,25 +102,15 @@ type ContinuationStarted struct {
 // ContinuationEnded reports how a continuation ended.
 type ContinuationEnded struct {
 	continuation.TurnID
-	Asked     bool // whether it was the question of [WithClosingQuestion]
-	Result    ContinuationResult
+	Asked bool // whether it was the question of [WithClosingQuestion]
+	// Result is "tool_call"; "text"; "nothing_open", if the model was asked and answered only
+	// that, which the caller is not shown; "paused", if the model called todo_pause;
+	// "failed"; or "interrupted", if the caller ended the call. New values may be added.
+	Result    string
 	ToolCalls int           // number of calls of the caller's tools
 	Usage     adapter.Usage // usage of this turn, also if the caller is shown nothing of it
-	Err       error         // why it failed; nil unless Result is ResultFailed or ResultInterrupted
+	Err       error         // why it failed; nil unless Result is "failed" or "interrupted"
 }
-
-// ContinuationResult says how a continuation ended. New values may be added.
-type ContinuationResult string
-
-// The results.
-const (
-	ResultToolCall    ContinuationResult = "tool_call"
-	ResultText        ContinuationResult = "text"
-	ResultNothingOpen ContinuationResult = "nothing_open" // asked, the model answered only that nothing is open; the caller is not shown it
-	ResultPaused      ContinuationResult = "paused"       // the model called todo_pause
-	ResultFailed      ContinuationResult = "failed"
-	ResultInterrupted ContinuationResult = "interrupted" // the caller ended the call
-)
 
 // PauseRejected reports that the model wanted to pause and that its reason was
 // rejected.
@@ -169,32 +159,33 @@ type StoreAnswered struct {
 
 // Recovered reports that something that had failed works again.
 type Recovered struct {
-	Op Op // OpStore, OpTasks or OpTodos, as in the earlier [Failed]
+	Op string // "store", "tasks" or "todos", as in the earlier [Failed]
 }
 
 // Failed reports a failure that did not cost the caller its answer.
 type Failed struct {
 	continuation.TurnID
-	Op  Op
+	// Op names what failed: "todos"; "store", of the session's state; "tasks", the background
+	// tasks; "gate"; "check"; "session key"; "pause policy"; "notice"; "observer";
+	// "continuation"; or "tail", reading what follows the finish of a turn. New values may
+	// be added.
+	Op  string
 	Err error // never nil
 }
 
-// Op names what failed. New values may be added.
-type Op string
-
-// What can fail.
+// What can fail: the values of Op in [Failed] and [Recovered].
 const (
-	OpTodos        Op = "todos"
-	OpStore        Op = "store" // the store of session state
-	OpTasks        Op = "tasks" // the background tasks
-	OpGate         Op = "gate"
-	OpCheck        Op = "check" // see [WithCheck]
-	OpSessionKey   Op = "session key"
-	OpPausePolicy  Op = "pause policy"
-	OpNotice       Op = "notice"
-	OpObserver     Op = "observer"
-	OpContinuation Op = "continuation"
-	OpTail         Op = "tail" // reading what follows the finish of a turn
+	opTodos        = "todos"
+	opStore        = "store"
+	opTasks        = "tasks"
+	opGate         = "gate"
+	opCheck        = "check"
+	opSessionKey   = "session key"
+	opPausePolicy  = "pause policy"
+	opNotice       = "notice"
+	opObserver     = "observer"
+	opContinuation = "continuation"
+	opTail         = "tail"
 )
 
 // CallStarted reports that a call has begun that carryon may continue. There is no such
@@ -346,7 +337,7 @@ func begin[E any](
 		}
 		var next context.Context
 		if err := guard.Run(func() error { next = f(observed, event); return nil }); err != nil {
-			r.failed(ctx, Failed{TurnID: id, Op: OpObserver, Err: err})
+			r.failed(ctx, Failed{TurnID: id, Op: opObserver, Err: err})
 		}
 		if next != nil {
 			observed = next
@@ -401,9 +392,9 @@ func tell[E any](
 	}
 	for _, err := range panics {
 		if _, failing := any(event).(Failed); !failing {
-			r.failed(ctx, Failed{TurnID: id, Op: OpObserver, Err: err})
+			r.failed(ctx, Failed{TurnID: id, Op: opObserver, Err: err})
 		} else if r.logFailed != nil {
-			r.logFailed(ctx, Failed{TurnID: id, Op: OpObserver, Err: err})
+			r.logFailed(ctx, Failed{TurnID: id, Op: opObserver, Err: err})
 		}
 	}
 }

@@ -38,7 +38,7 @@ func (p *pauses) goesOn() bool {
 	case !ok:
 		return p.decider.decide()
 	case errors.Is(err, pause.ErrPolicyPanicked):
-		p.decider.env.fault(p.decider.turn.TurnID, OpPausePolicy, err)
+		p.decider.env.fault(p.decider.turn.TurnID, opPausePolicy, err)
 		p.pause(policyFailed)
 		return false
 	case err == nil || p.decider.turn.reader.calls.others > 0 || p.decider.rejected:
@@ -89,7 +89,7 @@ func (p *pauses) pause(reason string) {
 	var result pause.Result
 	err := guard.Run(func() error { result = pause.NewResult(reason, now, p.decider.env.mw.options.notice); return nil })
 	if err != nil {
-		p.decider.env.fault(p.decider.turn.TurnID, OpNotice, err)
+		p.decider.env.fault(p.decider.turn.TurnID, opNotice, err)
 		result = pause.NewResult(reason, now, pause.ShortNotice)
 	}
 	p.result = &result

@@ -80,7 +80,7 @@ func (r *reminders) summaryInSystem() bool {
 // ask asks the background tasks a question in turn t. If they fail, there is nothing
 // to say.
 func (r *reminders) ask(t *turn, question func(context.Context) error) {
-	r.env.faultOnce(t.TurnID, OpTasks, r.env.askTasks(r.env.cancel.caller, question))
+	r.env.faultOnce(t.TurnID, opTasks, r.env.askTasks(r.env.cancel.caller, question))
 }
 
 // deliver begins the delivery of the turn with the id, which is about to be sent, if
@@ -211,8 +211,8 @@ func (r *reminders) settleDelivery(t *turn, d *delivery.Delivery, outcome delive
 	ctx, id := context.WithoutCancel(r.env.cancel.caller), t.TurnID
 	settle := func(ctx context.Context) error { return r.env.mw.options.tasks.Settle(ctx, d, outcome) }
 	if !r.env.mw.options.sharedTasks {
-		r.env.faultOnce(id, OpTasks, settle(ctx))
+		r.env.faultOnce(id, opTasks, settle(ctx))
 		return
 	}
-	r.env.session.runSoon(func() { r.env.faultOnce(id, OpTasks, r.env.askSharedTasks(ctx, settle)) })
+	r.env.session.runSoon(func() { r.env.faultOnce(id, opTasks, r.env.askSharedTasks(ctx, settle)) })
 }

@@ -321,7 +321,7 @@ func TestTasksThatCannotBeAsked(t *testing.T) {
 
 		assert.Equal(t, tt.reason, outcomes.Last().Reason, name)
 		require.NotEmpty(t, failed, name)
-		assert.Equal(t, middleware.OpTasks, failed[0].Op, name)
+		assert.Equal(t, "tasks", failed[0].Op, name)
 		require.ErrorIs(t, failed[0].Err, down, name)
 	}
 }

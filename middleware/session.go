@@ -344,7 +344,7 @@ func (h *sessionHandle) reportAnswer(ctx context.Context, a storeAnswer) {
 		h.store.options.reporter.storeAnswered(ctx, StoreAnswered{Session: h.name(), Took: a.took, Err: a.err})
 	}
 	if a.recovered {
-		h.store.options.reporter.recovered(ctx, Recovered{Op: OpStore})
+		h.store.options.reporter.recovered(ctx, Recovered{Op: opStore})
 	}
 }
 

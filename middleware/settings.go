@@ -159,15 +159,11 @@ func (s *Settings) change(ctx context.Context, session string, f func(*decision.
 	return nil
 }
 
-// Errors of [Settings.Command] and [Settings.CommandFor]. Test for them with
-// [errors.Is].
+// Errors of [Settings.Command] and [Settings.CommandFor].
 var (
-	// ErrNotCommand says that the line is not a /set command.
-	ErrNotCommand = errors.New("middleware: not a /set command")
-	// ErrUnknownSetting says that no setting has that name.
-	ErrUnknownSetting = errors.New("middleware: unknown setting")
-	// ErrSettingValue says that the setting cannot have that value.
-	ErrSettingValue = errors.New("middleware: invalid value of a setting")
+	errNotCommand     = errors.New("middleware: not a /set command")
+	errUnknownSetting = errors.New("middleware: unknown setting")
+	errSettingValue   = errors.New("middleware: invalid value of a setting")
 )
 
 // Command runs a /set command that a user has typed. It shows and changes the defaults,
@@ -182,10 +178,10 @@ var (
 // can be default or yolo. Case and extra white space do not matter; "_" may stand for
 // "-", and "=" may precede the value.
 //
-// The answer is one line of printable characters to show to the user. The error is, or
-// wraps, [ErrNotCommand], [ErrUnknownSetting] or [ErrSettingValue]; nothing has changed
-// then, and the answer lists what is valid. Only ErrNotCommand comes with an empty
-// answer, so a chat program can ignore the error:
+// The answer is one line of printable characters to show to the user. If the command
+// is invalid, there is an error too; nothing has changed then, and the answer lists what
+// is valid. The answer is empty only if the line is not a /set command, so a chat program
+// can ignore the error:
 //
 //	if answer, _ := settings.Command(line); answer != "" {
 //		fmt.Println(answer)
@@ -204,7 +200,7 @@ func (s *Settings) Command(line string) (answer string, err error) {
 func (s *Settings) CommandFor(ctx context.Context, session, line string) (answer string, err error) {
 	command, rest := cutAt(line, unicode.IsSpace)
 	if !strings.EqualFold(command, "/set") {
-		return "", ErrNotCommand
+		return "", errNotCommand
 	}
 	name, value := cutAt(rest, func(r rune) bool { return r == '=' || unicode.IsSpace(r) })
 	value = strings.TrimSpace(strings.TrimPrefix(value, "=")) // the whole rest: an extra word makes it invalid
@@ -219,14 +215,14 @@ func (s *Settings) CommandFor(ctx context.Context, session, line string) (answer
 	switch {
 	case !ok:
 		return fmt.Sprintf("There is no setting %.64q. The settings are %s.", name, joined("and", settingNames())),
-			fmt.Errorf("%w: %.64q", ErrUnknownSetting, name)
+			fmt.Errorf("%w: %.64q", errUnknownSetting, name)
 	case value == "":
 		return fmt.Sprintf("%s is %s. It can be %s.", known.name, known.show(values), joined("or", known.valid)), nil
 	}
 	change, shown := known.parse(strings.ToLower(value))
 	if change == nil {
 		return fmt.Sprintf("%s cannot be %.64q. It can be %s.", known.name, value, joined("or", known.valid)),
-			fmt.Errorf("%w: %s cannot be %.64q (valid: %s)", ErrSettingValue, known.name, value, strings.Join(known.valid, ", "))
+			fmt.Errorf("%w: %s cannot be %.64q (valid: %s)", errSettingValue, known.name, value, strings.Join(known.valid, ", "))
 	}
 	if err := change(ctx, s, session); err != nil {
 		return unreachable, err

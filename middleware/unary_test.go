@@ -71,7 +71,7 @@ func TestUnarySurvivesAFailingContinuation(t *testing.T) {
 	assert.Equal(t, sdkUsage{In: 10, Out: 10}, answer.Usage)
 	assert.Equal(t, reasons.Failed, outcome.Reason)
 	require.Len(t, s.events.Failures(), 3, "it was tried three times")
-	assert.Equal(t, middleware.OpContinuation, s.events.Failures()[0].Op)
+	assert.Equal(t, "continuation", s.events.Failures()[0].Op)
 	for _, failure := range []error{outcome.Err, s.events.Failures()[0].Err, s.events.Ended()[1].Err} {
 		var status *adapter.StatusError
 		require.ErrorAs(t, failure, &status)

@@ -87,9 +87,9 @@ func (r *reporter) delivered(ctx context.Context, e middleware.ReminderDelivered
 }
 
 func (r *reporter) failed(ctx context.Context, e middleware.Failed) {
-	r.instruments.failures.Add(ctx, 1, metric.WithAttributes(operation.String(string(e.Op))))
+	r.instruments.failures.Add(ctx, 1, metric.WithAttributes(operation.String(e.Op)))
 	addEvent(ctx, "carryon.failed", func() []attribute.KeyValue {
-		attributes := []attribute.KeyValue{turn.Int(e.Turn), operation.String(string(e.Op)), errorType.String(telemetry.ErrorKind(ctx, e.Err))}
+		attributes := []attribute.KeyValue{turn.Int(e.Turn), operation.String(e.Op), errorType.String(telemetry.ErrorKind(ctx, e.Err))}
 		return r.text(attributes, exceptionMessage, e.Err.Error())
 	})
 }

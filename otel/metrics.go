@@ -12,6 +12,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/telemetry"
+	"github.com/carryon-go/carryon/internal/turnresult"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -103,14 +104,11 @@ func (i *instruments) begin() {
 	for _, counter := range []metric.Int64Counter{i.pauses, i.rejected, i.delivered} {
 		counter.Add(ctx, 0)
 	}
-	for _, r := range []middleware.ContinuationResult{
-		middleware.ResultToolCall, middleware.ResultText, middleware.ResultNothingOpen, middleware.ResultPaused, middleware.ResultFailed,
-		middleware.ResultInterrupted,
-	} {
-		i.continuations.Add(ctx, 0, metric.WithAttributes(result.String(string(r))))
-		i.questions.Add(ctx, 0, metric.WithAttributes(result.String(string(r))))
+	for _, r := range turnresult.All() {
+		i.continuations.Add(ctx, 0, metric.WithAttributes(result.String(r)))
+		i.questions.Add(ctx, 0, metric.WithAttributes(result.String(r)))
 	}
-	i.failures.Add(ctx, 0, metric.WithAttributes(operation.String(string(middleware.OpContinuation))))
+	i.failures.Add(ctx, 0, metric.WithAttributes(operation.String("continuation")))
 	for _, r := range []continuation.Reason{reasons.Store, reasons.StoreSkipped} { // an alert waits for these
 		i.decisions.Add(ctx, 0, i.labels.reason[r]...)
 	}
@@ -230,7 +228,7 @@ func tokenCounts(counter metric.Int64Counter, t middleware.Tokens) []count {
 
 // continuationEnded counts a continuation, and the closing question if it was that.
 func (i *instruments) continuationEnded(ctx context.Context, e *middleware.ContinuationEnded) {
-	set := metric.WithAttributes(result.String(string(e.Result)))
+	set := metric.WithAttributes(result.String(e.Result))
 	i.continuations.Add(ctx, 1, set)
 	if !e.Asked {
 		return

@@ -356,7 +356,7 @@ func TestCase18AFailedContinuationCostsNothing(t *testing.T) {
 	assert.Equal(t, "Did one:", choice.Content)
 	assert.Equal(t, "stop", choice.StopReason)
 	require.Len(t, s.events.Failures(), 3, "it is sent twice more")
-	assert.Equal(t, middleware.OpContinuation, s.events.Failures()[0].Op)
+	assert.Equal(t, "continuation", s.events.Failures()[0].Op)
 	outcome := outcomes.Last()
 	assert.Equal(t, reasons.Failed, outcome.Reason)
 	require.ErrorContains(t, outcome.Err, "429")

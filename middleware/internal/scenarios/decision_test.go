@@ -491,7 +491,7 @@ func TestListWithoutActiveTodosIsNotContinued(t *testing.T) {
 					return
 				}
 				require.Len(t, failed, 1)
-				assert.Equal(t, middleware.OpTodos, failed[0].Op)
+				assert.Equal(t, "todos", failed[0].Op)
 				require.EqualError(t, failed[0].Err, tt.fails.Error())
 				assert.Equal(t, failed[0].Err, got.Outcome.Err)
 				var panicked *middleware.PanicError

@@ -92,7 +92,7 @@ func TestFailedContinuationCostsNothingOfWhatCameBefore(t *testing.T) {
 				assert.Len(t, s.Server.Requests(), sent)
 				failed := s.Events.Failures()
 				require.Len(t, failed, sent-1)
-				assert.Equal(t, middleware.OpContinuation, failed[0].Op)
+				assert.Equal(t, "continuation", failed[0].Op)
 				assert.Equal(t, got.Outcome.Err, failed[sent-2].Err)
 				used := 1
 				if unshown {

@@ -23,7 +23,7 @@ func gaps(s *scenario.Scenario) []time.Duration {
 func failures(r *carryontest.Recorder) []string {
 	var ops []string
 	for _, failed := range r.Failures() {
-		ops = append(ops, string(failed.Op))
+		ops = append(ops, failed.Op)
 	}
 	return ops
 }

@@ -297,11 +297,11 @@ func TestTimesAreTakenOnlyForThoseWhoAsk(t *testing.T) {
 func TestContinuationsHaveResults(t *testing.T) {
 	t.Parallel()
 	pause := fakellm.Call("todo_pause", `{"reason":"The file go.mod is missing from the workspace"}`)
-	for result, turn := range map[middleware.ContinuationResult]fakellm.Turn{
-		middleware.ResultToolCall: scenario.Edit(),
-		middleware.ResultText:     fakellm.Text("Two:"),
-		middleware.ResultPaused:   pause,
-		middleware.ResultFailed:   scenario.Failure(http.StatusBadRequest),
+	for result, turn := range map[string]fakellm.Turn{
+		"tool_call": scenario.Edit(),
+		"text":      fakellm.Text("Two:"),
+		"paused":    pause,
+		"failed":    scenario.Failure(http.StatusBadRequest),
 	} {
 		t.Run(string(result), func(t *testing.T) {
 			t.Parallel()
@@ -322,7 +322,7 @@ func TestContinuationsHaveResults(t *testing.T) {
 			answer := s.Call(ctx, scenario.Request(), fakellm.Text("One:"), doFirst(cancel, fakellm.Text("Two:").Hang()))
 			require.ErrorIs(t, answer.Err, context.Canceled)
 			require.Len(t, s.Events.Ended(), 1)
-			assert.Equal(t, middleware.ResultInterrupted, s.Events.Ended()[0].Result)
+			assert.Equal(t, "interrupted", s.Events.Ended()[0].Result)
 		})
 	})
 }
@@ -332,13 +332,13 @@ func TestQuestionsHaveResults(t *testing.T) {
 	t.Parallel()
 	for name, scene := range map[string]struct {
 		second    fakellm.Turn
-		result    middleware.ContinuationResult
+		result    string
 		toolCalls int
 	}{
-		"nothing is open": {fakellm.Text("Nothing is open.").Usage(200, 3), middleware.ResultNothingOpen, 0},
-		"something is":    {fakellm.Text("Nothing is open, except for a test.").Usage(200, 3), middleware.ResultText, 0},
-		"it goes on":      {scenario.Edit().AndText("Nothing is open.").Usage(200, 3), middleware.ResultToolCall, 1},
-		"it pauses":       {fakellm.Pause(scenario.Blocked).AndText("Nothing is open.").Usage(200, 3), middleware.ResultPaused, 0},
+		"nothing is open": {fakellm.Text("Nothing is open.").Usage(200, 3), "nothing_open", 0},
+		"something is":    {fakellm.Text("Nothing is open, except for a test.").Usage(200, 3), "text", 0},
+		"it goes on":      {scenario.Edit().AndText("Nothing is open.").Usage(200, 3), "tool_call", 1},
+		"it pauses":       {fakellm.Pause(scenario.Blocked).AndText("Nothing is open.").Usage(200, 3), "paused", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

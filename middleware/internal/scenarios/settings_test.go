@@ -146,8 +146,8 @@ func TestCommandThatIsRefusedOrForAnotherSessionChangesNothing(t *testing.T) {
 		}
 		got := s.Ask(fakellm.Text("One:"), doFirst(mistype, fakellm.Text("Two:")), scenario.Edit())
 		require.Len(t, refused, 3)
-		for i, want := range []error{middleware.ErrSettingValue, middleware.ErrSettingValue, middleware.ErrUnknownSetting} {
-			require.ErrorIs(t, refused[i], want)
+		for i, want := range []string{"invalid value of a setting", "invalid value of a setting", "unknown setting"} {
+			require.ErrorContains(t, refused[i], want)
 		}
 		scenario.RequireComplete(t, m, got, "One:\n\nTwo:", "tool_calls")
 	})

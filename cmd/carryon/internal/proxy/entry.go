@@ -9,6 +9,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/turnresult"
 )
 
 // The limits of an entry.
@@ -119,12 +120,12 @@ type result string
 
 const (
 	resultNone        result = "" // the turn is under way
-	resultToolCall    result = "tool_call"
-	resultText        result = "text"
-	resultNothingOpen result = "nothing_open" // asked, the model answered only that
-	resultPaused      result = "paused"
-	resultFailed      result = "failed"
-	resultInterrupted result = "interrupted" // by the client
+	resultToolCall    result = turnresult.ToolCall
+	resultText        result = turnresult.Text
+	resultNothingOpen result = turnresult.NothingOpen // asked, the model answered only that
+	resultPaused      result = turnresult.Paused
+	resultFailed      result = turnresult.Failed
+	resultInterrupted result = turnresult.Interrupted // by the client
 )
 
 func (t *turn) result() result {

@@ -270,11 +270,11 @@ func (j *journal) paused(e *middleware.Paused) func(*entry, *turn) {
 
 // failure describes a failure that did not affect the client's answer.
 func (j *journal) failure(e middleware.Failed) (text, quoted string) {
-	if e.Op == middleware.OpContinuation { // the end of its turn says why
+	if e.Op == "continuation" { // the end of its turn says why
 		return "the answer goes on without this turn", ""
 	}
 	text, quoted = j.cause(e.Err)
-	return "the " + string(e.Op) + " failed: " + text, quoted
+	return "the " + e.Op + " failed: " + text, quoted
 }
 
 // withoutSecrets returns an error of the upstream as it may be logged: it may quote what
