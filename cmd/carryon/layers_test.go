@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -48,22 +47,26 @@ func actAsLayer(how string) int {
 // added, the other leaves alone.
 func TestLayersInTwoProcessesDoNotMultiply(t *testing.T) {
 	t.Parallel()
-	const each = 3 // requests: a model that only repeats itself gets one more try
+	const each = 4 // continuations
 	for name, tt := range map[string]struct {
 		program string
 		proxies int
 		sent    int
 	}{
 		"no layer":                   {"plain", 0, 1},
-		"a program":                  {"layer", 0, each},
-		"a proxy":                    {"plain", 1, each},
-		"a program behind a proxy":   {"layer", 1, 2 * each},
-		"a proxy behind a proxy":     {"plain", 2, 2 * each},
-		"a program, and two proxies": {"layer", 2, 3 * each},
+		"a program":                  {"layer", 0, 1 + each},
+		"a proxy":                    {"plain", 1, 1 + each},
+		"a program behind a proxy":   {"layer", 1, 1 + 2*each},
+		"a proxy behind a proxy":     {"plain", 2, 1 + 2*each},
+		"a program, and two proxies": {"layer", 2, 1 + 3*each},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			upstream := carryontest.NewServer(t, slices.Repeat([]carryontest.Turn{carryontest.Text("Now I will write it.")}, 64)...)
+			turns := make([]carryontest.Turn, 64)
+			for i := range turns {
+				turns[i] = carryontest.Text(fmt.Sprintf("Now I will write it, part %d.", i))
+			}
+			upstream := carryontest.NewServer(t, turns...)
 			base := upstream.URL()
 			for range tt.proxies {
 				base = startProxy(t, base)
@@ -72,7 +75,7 @@ func TestLayersInTwoProcessesDoNotMultiply(t *testing.T) {
 			agent.Env = append(agent.Env, asProgram+"=agent", "OPENAI_BASE_URL="+base)
 			out, err := agent.CombinedOutput()
 			require.NoError(t, err, string(out))
-			assert.Equal(t, tt.sent, strings.Count(string(out), "Now I will write it."))
+			assert.Equal(t, tt.sent, strings.Count(string(out), "Now I will write it, part "))
 			assert.Len(t, upstream.Requests(), tt.sent)
 		})
 	}
