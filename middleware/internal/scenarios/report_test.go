@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -332,7 +333,7 @@ func TestLogHoldsTextsIfAllowedButNoKeys(t *testing.T) {
 func TestDryRunReportsAndDoesNothing(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithDryRun(), middleware.WithLimits(continuation.Limits{}),
+		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithRules(middleware.Rules{DryRun: true, Limits: continuation.Limits{MinInterval: time.Second}}),
 			middleware.WithGate(func(context.Context, middleware.NextTurn) error {
 				t.Error("the gate is asked only before a prompt is sent")
 				return nil
@@ -376,7 +377,7 @@ func sdkAnswerWithID(t *testing.T, m scenario.Mode, id string, turn fakellm.Turn
 func TestDryRunSaysWhatSpeaksAgainst(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, todo.Static(), middleware.WithDryRun())
+		s := scenario.New(t, m, todo.Static(), middleware.WithRules(middleware.Rules{DryRun: true}))
 		assert.Equal(t, reasons.EmptyList, s.Ask(fakellm.Text(scenario.Plan)).Outcome.Reason)
 		assert.Equal(t, reasons.ToolCalls, s.Ask(scenario.Edit()).Outcome.Reason)
 		request := scenario.Request()
@@ -390,7 +391,7 @@ func TestDryRunSaysWhatSpeaksAgainst(t *testing.T) {
 func TestDryRunLeavesATodoPauseOfTheModelAlone(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithDryRun(), middleware.WithPauseTool(middleware.PauseToolAlways))
+		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithRules(middleware.Rules{DryRun: true}), middleware.WithPauseTool(middleware.PauseToolAlways))
 		got := s.Ask(fakellm.Pause(scenario.Blocked))
 		scenario.RequireSame(t, scenario.SDKAnswer(t, m, scenario.Request(), fakellm.Pause(scenario.Blocked)), got)
 		assert.Nil(t, got.Outcome.Paused)
