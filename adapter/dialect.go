@@ -43,7 +43,7 @@ type Heartbeat[C any] interface {
 	// protocol has no such chunk at this point. The engine calls it when a
 	// continuation sends chunks of which the caller sees nothing, until the finish of
 	// that continuation, and after the finish of a turn while a check runs; see
-	// middleware.Rules.Check.
+	// middleware.WithCheck.
 	AppendHeartbeat(dst []C) []C
 }
 

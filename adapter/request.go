@@ -75,7 +75,7 @@ type Request struct {
 	FirstUser string // text of the first of them
 
 	// SubAgent says that the request is not of the agent's main conversation: a sub-agent
-	// sends it, for example. middleware.Rules.Check is about the main conversation.
+	// sends it, for example. middleware.WithCheck is about the main conversation.
 	SubAgent bool
 
 	// Unanswered says that neither the model nor a tool has answered the user's last

@@ -55,7 +55,7 @@ func (t *trial[C]) play(options []middleware.Option, turns ...modelTurn) *perfor
 	p := &performance[C]{events: NewRecorder()}
 	todos := todo.Static(todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress})
 	options = append([]middleware.Option{
-		middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: max(len(turns)-1, 1)}}),
+		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: max(len(turns)-1, 1)}),
 		middleware.WithObserver(p.events.Observer()),
 		middleware.WithApprovalMode(continuation.ApprovalYOLO), // the turns of the script neither ask nor announce anything
 	}, options...)

@@ -130,7 +130,7 @@ func TestRecorderSeesACall(t *testing.T) {
 	recorder := carryontest.NewRecorder()
 	mw := middleware.New(todo.Static(todo.Todo{ID: "1", Content: "Write the parser", Status: todo.Pending}),
 		middleware.WithClock(carryontest.NewClock(time.Unix(0, 0))),
-		middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MaxAttempts: 1}}),
+		middleware.WithLimits(continuation.Limits{MaxAttempts: 1}),
 		middleware.WithObserver(recorder.Observer()))
 	call, _ := mw.Begin(t.Context(), adapter.Request{Tools: 1})
 	assert.Empty(t, recorder.Calls())

@@ -1,4 +1,4 @@
-// Package check has a check for middleware.Rules.Check that runs commands, such as the
+// Package check has a check for middleware.WithCheck that runs commands, such as the
 // tests of the project on which an agent works.
 package check
 

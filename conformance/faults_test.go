@@ -45,7 +45,7 @@ func failEverywhere(t *testing.T, d faults.Drill) int {
 		if d.Turn == 1 {
 			try.Without = readOpenAIGo(ctx, d.Alone(at), d.Framing.Whole)
 		}
-		mw := newMiddleware(middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off}}))
+		mw := newMiddleware(middleware.WithLimits(continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off}))
 		upstream := d.Upstream(at)
 		try.Got = readOpenAIGo(ctx, transport.New(upstream, mw), d.Framing.Whole)
 		synctest.Wait()

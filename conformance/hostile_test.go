@@ -66,7 +66,7 @@ func playHostile(t *testing.T, c hostile.Conversation, read func(context.Context
 		result.Alone[i] = readFrom(t, hostile.NewUpstream(c.Turns[i]), read, func(base http.RoundTripper) http.RoundTripper { return base })
 	}
 	mw := middleware.New(todo.Static(todo.Todo{Content: hostile.Task, Status: todo.InProgress}),
-		middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: len(c.Turns) - 1}}))
+		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: len(c.Turns) - 1}))
 	upstream := hostile.NewUpstream(c.Turns[:]...)
 	var raw bytes.Buffer
 	result.Joined = readFrom(t, upstream, read, func(base http.RoundTripper) http.RoundTripper {

@@ -20,14 +20,15 @@ var updateGoldens = flag.Bool("update", false, "write the goldens of the quirk t
 
 // carryOnce puts the transport in front of an upstream. Every call is continued once, without waiting.
 func carryOnce(base http.RoundTripper) http.RoundTripper {
-	return transport.New(base, newMiddleware(middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off}})))
+	return transport.New(base, newMiddleware(middleware.WithLimits(
+		continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off})))
 }
 
 // newMiddleware returns a middleware with a todo that is never done, no interval between prompts, and nobody who watches:
 // it does not matter how a text ends.
 func newMiddleware(opts ...middleware.Option) *middleware.Middleware {
 	todos := todo.Static(todo.Todo{ID: "1", Content: "Write the parser", Status: todo.Pending})
-	unhurried := middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 3}})
+	unhurried := middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 3})
 	unattended := middleware.WithApprovalMode(continuation.ApprovalYOLO)
 	return middleware.New(todos, append([]middleware.Option{unhurried, unattended}, opts...)...)
 }

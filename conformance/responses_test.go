@@ -144,5 +144,5 @@ func todos() todo.Provider {
 }
 
 func unhurried() middleware.Option {
-	return middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off}})
+	return middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
 }

@@ -2,7 +2,7 @@ package continuation
 
 import "fmt"
 
-// CheckResult is what the program's check says of a turn; see middleware.Rules.Check.
+// CheckResult is what the program's check says of a turn; see middleware.WithCheck.
 type CheckResult uint8
 
 // The results.

@@ -6,9 +6,7 @@
 // [Limits]:
 //
 //	ctx = continuation.WithSession(ctx, "conversation-42")
-//	mw := middleware.New(todos, middleware.WithRules(middleware.Rules{
-//		Limits: continuation.Limits{MaxAttempts: 2},
-//	}))
+//	mw := middleware.New(todos, middleware.WithLimits(continuation.Limits{MaxAttempts: 2}))
 //
 // The package contains values only: no I/O, no SDK, and no clock. A [Reason] says why a
 // turn is or is not continued. [Templates] are the texts of the message that asks the model

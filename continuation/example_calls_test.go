@@ -33,7 +33,7 @@ func newChat(opts ...middleware.Option) *chat {
 	config.HTTPClient = &http.Client{Transport: tracer{}}
 	todos := todo.Static(todo.Todo{Content: "Fix the build", Status: todo.InProgress})
 	limits := continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off}
-	mw := middleware.New(todos, append(opts, middleware.WithRules(middleware.Rules{Limits: limits}))...)
+	mw := middleware.New(todos, append(opts, middleware.WithLimits(limits))...)
 	return &chat{mw, server, carryopenai.Wrap(openai.NewClientWithConfig(config), mw)}
 }
 

@@ -101,7 +101,7 @@ func TestReasonTable(t *testing.T) {
 		{reasons.TokenBudget, "token_budget", "Token budget for continuations exceeded", "Limits.TokenBudget is used up"},
 		{reasons.NoSuitableTodo, "no_suitable_todo", "No suitable active todo found", "todos without a text"},
 		{reasons.TooSoon, "too_soon", "Too soon since last continuation attempt", "within Limits.MinInterval"},
-		{reasons.CheckDue, "check_due", "The program's check is asked whether the work is done", "middleware.Rules.Check; a check takes its time"},
+		{reasons.CheckDue, "check_due", "The program's check is asked whether the work is done", "middleware.WithCheck; a check takes its time"},
 		{reasons.CheckPassed, "check_passed", "The program's check passed", "the list is done, and the tests pass"},
 		{reasons.CheckUnknown, "check_unknown", "The program's check could not tell whether the work is done", "the command was not found"},
 		{
@@ -114,7 +114,7 @@ func TestReasonTable(t *testing.T) {
 		{reasons.Deadline, "deadline", "Too little time is left before the caller's deadline", "a time-out of the client"},
 		{reasons.Shutdown, "shutdown", "The program is shutting down", "Middleware.Drain"},
 		{reasons.Failed, "failed", "The continuation failed", "HTTP 500 of the continuation"},
-		{reasons.Holdout, "holdout", "The session is held out for comparison, and would have been continued", "middleware.Rules.Holdout"},
+		{reasons.Holdout, "holdout", "The session is held out for comparison, and would have been continued", "middleware.WithHoldout"},
 	}
 	for i, row := range rows {
 		assert.Equal(t, row.reason, continuation.Reason(i), "the rows are in the order of the reasons: %s", row.situation) //nolint:gosec // a small index

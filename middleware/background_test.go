@@ -154,10 +154,10 @@ func TestWorkIsAwaitedForAWhile(t *testing.T) {
 			{after: 20 * time.Minute, history: both, waits: true},
 			{after: 10 * time.Minute, history: both},
 		}},
-		"a limit of its own": {session, []middleware.Option{middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MaxTaskAge: time.Minute, MinInterval: continuation.Off}})}, []step{
+		"a limit of its own": {session, []middleware.Option{middleware.WithLimits(continuation.Limits{MaxTaskAge: time.Minute, MinInterval: continuation.Off})}, []step{
 			{history: one, waits: true}, {after: time.Minute, history: one},
 		}},
-		"no limit": {session, []middleware.Option{middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MaxTaskAge: continuation.Off, MinInterval: continuation.Off}})}, []step{
+		"no limit": {session, []middleware.Option{middleware.WithLimits(continuation.Limits{MaxTaskAge: continuation.Off, MinInterval: continuation.Off})}, []step{
 			{history: one, waits: true}, {after: 24 * time.Hour, history: one, waits: true},
 		}},
 		"another of that name, in a run of the next day": {session, nil, []step{
@@ -167,7 +167,7 @@ func TestWorkIsAwaitedForAWhile(t *testing.T) {
 			{history: one, waits: true}, {after: -time.Hour, history: one, waits: true}, {after: time.Hour, history: one},
 		}},
 		"a tool loop": {loop, nil, []step{{history: one, waits: true}, {after: 30 * time.Minute, history: one}}},
-		"in a dry run": {session, []middleware.Option{middleware.WithRules(middleware.Rules{DryRun: true})}, []step{
+		"in a dry run": {session, []middleware.Option{middleware.WithDryRun()}, []step{
 			{history: one, waits: true}, {after: 30 * time.Minute, history: one},
 		}},
 		"what only the text says, where nobody is there": {session, []middleware.Option{middleware.WithApprovalMode(continuation.ApprovalYOLO)}, []step{
@@ -231,9 +231,9 @@ func TestTodosOfOtherAgentsAreNoReasonToGoOn(t *testing.T) {
 	} {
 		request := describe(fixTheBuild)
 		request.History, request.Users, request.User = history, 0, ""
-		s := newSetup(nil, middleware.WithRules(middleware.Rules{DryRun: true}))
+		s := newSetup(nil, middleware.WithDryRun())
 		source := todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) { return c.list, nil })
-		mw := middleware.New(source, middleware.WithRules(middleware.Rules{DryRun: true}), middleware.WithObserver(s.events.Observer()))
+		mw := middleware.New(source, middleware.WithDryRun(), middleware.WithObserver(s.events.Observer()))
 		call := begin(t.Context(), mw, request)
 		_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()}, func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
 			return says("Next:"), nil

@@ -21,31 +21,9 @@ import (
 // something is missing. Any other error, or a panic, means that nobody knows. The package
 // carryon/check has one that runs a command.
 //
-// Set one with [Rules].Check: a finished list is only the model's word. When a user turn
-// that has called tools would end well in text, with nothing open on the list or without
-// a list, carryon holds the end of the answer and asks the Check. If it is unmet, carryon
-// continues the turn with what is missing. If it fails in another way, that is reported
-// and the answer ends.
-//
-// carryon does not ask while somebody is waited for, after a question to the user in
-// [continuation.ApprovalDefault], if no attempt is left, or at the end of a sub-agent's
-// work. A conversation is a sub-agent's if [adapter.Request].SubAgent says so, or if it
-// begins with words that a model has given to a tool. carryon asks in a dry run and for
-// the control group, too.
-//
-// The limits are those of all continuations. A failure that differs from the one before
-// in more than numbers is progress. A check that never passes costs at most ten
-// continuations until the user writes again.
-//
-// While the Check runs, a stream shows signs of life, if its protocol has any. The caller's
-// deadline ends it in time to end the answer well; Close, the end of the caller's ctx
-// and [Middleware.Drain] end it at once.
-//
 // A Check must return soon after its ctx has ended. The ctx has the session of the call,
 // and carryon does not continue a model that is asked under it. Several calls may run a
 // Check at the same time.
-//
-// Experimental: the rules for asking may change.
 type Check func(ctx context.Context, turn NextTurn) error
 
 // Unmet is the error of a [Check] that says what is missing. The model is told the end of
@@ -57,6 +35,31 @@ type Unmet struct { //nolint:errname // it reads as what a check says
 
 // Error returns the name and that the check failed, without the text.
 func (u *Unmet) Error() string { return cmp.Or(u.Name, "the check") + " failed" }
+
+// WithCheck makes carryon ask the program whether the work is done, because a finished
+// list is only the model's word. When a user turn that has called tools would end well in
+// text, with nothing open on the list or without a list, carryon holds the end of the
+// answer and asks c. If it is unmet, carryon continues the turn with what is missing.
+// If it fails in another way, that is reported and the answer ends.
+//
+// carryon does not ask while somebody is waited for, after a question to the user in
+// [continuation.ApprovalDefault], if no attempt is left, or at the end of a sub-agent's
+// work. A conversation is a sub-agent's if [adapter.Request].SubAgent says so, or if it
+// begins with words that a model has given to a tool. carryon asks in a dry run and for
+// the control group, too.
+//
+// The limits are those of all continuations. A failure that differs from the one before
+// in more than numbers is progress. A check that never passes costs at most ten
+// continuations until the user writes again.
+//
+// While c runs, a stream shows signs of life, if its protocol has any. The caller's
+// deadline ends c in time to end the answer well; Close, the end of the caller's ctx
+// and [Middleware.Drain] end it at once.
+//
+// Experimental: the rules for asking may change.
+func WithCheck(c Check) Option {
+	return check(c != nil, func(o *options) { o.rules.Check = c }, "nil check")
+}
 
 // maxSilence is how long a check may take where the stream can show no sign of life:
 // agents give up after 240 seconds or later.

@@ -119,7 +119,7 @@ func TestDrainEndsAWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newSetup([]sdkAnswer{says("One:"), says("Two:"), says("Three:")},
-			middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: time.Hour}}))
+			middleware.WithLimits(continuation.Limits{MinInterval: time.Hour}))
 		time.AfterFunc(time.Minute, func() { assert.NoError(t, s.mw.Drain(context.Background())) }) //nolint:usetesting // as a program does
 		began := time.Now()
 		answer, outcome, err := s.answer(inSession(t, "s"))

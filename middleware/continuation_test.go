@@ -102,11 +102,11 @@ func TestAnotherTryKeepsTheRules(t *testing.T) {
 		reason continuation.Reason
 	}{
 		"at once":                       {[]sdkAnswer{busy, edits}, continuation.Limits{MinInterval: off}, 0, reasons.ToolCalls},
-		"after the interval":            {[]sdkAnswer{busy, edits}, continuation.Limits{MinInterval: time.Second}, time.Second, reasons.ToolCalls},
-		"after the pause":               {[]sdkAnswer{overloaded(429, pauseOf(7*time.Second)), edits}, continuation.Limits{MinInterval: time.Second}, 7 * time.Second, reasons.ToolCalls},
+		"after the interval":            {[]sdkAnswer{busy, edits}, continuation.Limits{}, time.Second, reasons.ToolCalls},
+		"after the pause":               {[]sdkAnswer{overloaded(429, pauseOf(7*time.Second)), edits}, continuation.Limits{}, 7 * time.Second, reasons.ToolCalls},
 		"after the longer of both":      {[]sdkAnswer{overloaded(429, pauseOf(2*time.Second)), edits}, continuation.Limits{MinInterval: 5 * time.Second}, 5 * time.Second, reasons.ToolCalls},
 		"fails too":                     {[]sdkAnswer{busy, busy, busy}, continuation.Limits{MinInterval: off}, 0, reasons.Failed},
-		"the third one later":           {[]sdkAnswer{busy, busy, edits}, continuation.Limits{MinInterval: time.Second}, 6 * time.Second, reasons.ToolCalls},
+		"the third one later":           {[]sdkAnswer{busy, busy, edits}, continuation.Limits{}, 6 * time.Second, reasons.ToolCalls},
 		"for each continuation":         {[]sdkAnswer{busy, says("Two:"), busy, edits}, continuation.Limits{MinInterval: off, MaxAttempts: 4}, 0, reasons.ToolCalls},
 		"after a blank turn":            {[]sdkAnswer{says("Two:"), says(" "), busy, edits}, continuation.Limits{MinInterval: off, MaxAttempts: 4}, 0, reasons.ToolCalls},
 		"with the only attempt":         {[]sdkAnswer{busy, edits}, continuation.Limits{MinInterval: off, MaxAttempts: 1}, 0, reasons.ToolCalls},
@@ -124,7 +124,7 @@ func TestAnotherTryKeepsTheRules(t *testing.T) {
 				if tt.reason == reasons.TokenBudget {
 					turns = turns[:2]
 				}
-				s := newSetup(turns, middleware.WithRules(middleware.Rules{Limits: tt.limits}), middleware.WithGate(func(context.Context, middleware.NextTurn) error { gates++; return nil }))
+				s := newSetup(turns, middleware.WithLimits(tt.limits), middleware.WithGate(func(context.Context, middleware.NextTurn) error { gates++; return nil }))
 				began := time.Now()
 				ctx := inSession(t, "s")
 				_, outcome, err := s.answer(ctx)
@@ -148,7 +148,7 @@ func TestAnotherTryKeepsTheRules(t *testing.T) {
 func TestSecondTryFollowsTheSameTurn(t *testing.T) {
 	t.Parallel()
 	s := newSetup([]sdkAnswer{says("One:"), overloaded(503, inASecond), says("Two:"), fails(errLost), calls(edit("c1"))},
-		middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 9}}))
+		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 9}))
 	answer, outcome, err := s.answer(inSession(t, "s"))
 	require.NoError(t, err)
 	assert.Equal(t, "One:\n\nTwo:", answer.Text)

@@ -92,9 +92,9 @@ func TestSilenceIsMeasuredWhereSomebodyWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			clock := carryontest.NewClock()
-			s := newSetup(nil, middleware.WithClock(clock), middleware.WithRules(middleware.Rules{Limits: continuation.Limits{
+			s := newSetup(nil, middleware.WithClock(clock), middleware.WithLimits(continuation.Limits{
 				MinInterval: continuation.Off, FirstByteTimeout: firstByteIn, ResponseTimeout: silenceFor, MaxAttempts: 1,
-			}}))
+			}))
 			request := describe(fixTheBuild)
 			request.NoFinish = true
 			call := begin(t.Context(), s.mw, request)
@@ -119,9 +119,9 @@ func TestSilenceIsMeasuredWhereSomebodyWaits(t *testing.T) {
 func TestLimitsThatAreOffAreNotWatched(t *testing.T) {
 	t.Parallel()
 	clock := carryontest.NewClock()
-	s := newSetup(nil, middleware.WithClock(clock), middleware.WithRules(middleware.Rules{Limits: continuation.Limits{
+	s := newSetup(nil, middleware.WithClock(clock), middleware.WithLimits(continuation.Limits{
 		MinInterval: continuation.Off, FirstByteTimeout: continuation.Off, ResponseTimeout: continuation.Off, MaxAttempts: 1,
-	}}))
+	}))
 	var waiting []int
 	stream := middleware.NewStream(begin(t.Context(), s.mw, describe(fixTheBuild)), newChunks(), said(),
 		func(ctx context.Context, _ *adapter.Continuation) (adapter.Source[sdkChunk], error) {

@@ -59,8 +59,8 @@ func ExampleWithTasks() {
 }
 
 // A dry run shows what carryon would do.
-func ExampleWithRules_dryRun() {
-	agent := &client{stalling(), middleware.New(buildTodos, middleware.WithRules(middleware.Rules{DryRun: true}))}
+func ExampleWithDryRun() {
+	agent := &client{stalling(), middleware.New(buildTodos, middleware.WithDryRun())}
 
 	ctx, outcomes := middleware.Capture(context.Background())
 	answer, _ := agent.Complete(ctx, fixTheBuild)
@@ -73,8 +73,8 @@ func ExampleWithRules_dryRun() {
 
 // With a holdout, carryon continues only a part of the sessions. The others show what
 // the agent does without it.
-func ExampleWithRules_holdout() {
-	mw := middleware.New(buildTodos, unhurried, middleware.WithRules(middleware.Rules{Holdout: 0.5}))
+func ExampleWithHoldout() {
+	mw := middleware.New(buildTodos, unhurried, middleware.WithHoldout(0.5))
 	for _, name := range []string{"conversation-4", "conversation-5"} {
 		agent := &client{stalling(), mw}
 		ctx, outcomes := middleware.Capture(continuation.WithSession(context.Background(), name))

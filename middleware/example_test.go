@@ -33,7 +33,7 @@ func stalling() *sdkClient {
 }
 
 // unhurried switches the interval between prompts off, so that no example waits.
-var unhurried = middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MaxAttempts: 3, MinInterval: continuation.Off}})
+var unhurried = middleware.WithLimits(continuation.Limits{MaxAttempts: 3, MinInterval: continuation.Off})
 
 func Example() {
 	model := stalling()
@@ -148,12 +148,12 @@ func ExampleWithObserver() {
 	// turn 3: tools
 }
 
-func ExampleWithRules() {
+func ExampleWithLimits() {
 	agent := &client{stalling(), middleware.New(buildTodos,
-		middleware.WithRules(middleware.Rules{Limits: continuation.Limits{
+		middleware.WithLimits(continuation.Limits{
 			MaxAttempts: 1,                // in a row without progress
 			TokenBudget: continuation.Off, // which is the default
-		}}))}
+		}))}
 
 	ctx, outcomes := middleware.Capture(context.Background())
 	_, _ = agent.Complete(ctx, fixTheBuild)

@@ -56,9 +56,9 @@ func TestStoreThatHangsCostsOneCallItsTimeAndTheOthersNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &patchyStore{MemoryEngine: records.NewMemoryEngine(), ill: true}
 		var recovered []middleware.Recovered
-		s := newSetup(nil, middleware.WithRecords(store), middleware.WithRules(middleware.Rules{Limits: continuation.Limits{
+		s := newSetup(nil, middleware.WithRecords(store), middleware.WithLimits(continuation.Limits{
 			MinInterval: continuation.Off, MaxAttempts: 1, StoreTimeout: 300 * time.Millisecond,
-		}}),
+		}),
 			middleware.WithObserver(middleware.Observer{Recovered: func(_ context.Context, e middleware.Recovered) { recovered = append(recovered, e) }}))
 		begun := time.Now()
 		for _, step := range []struct {
@@ -391,7 +391,7 @@ func stateAfterLoss(t *testing.T, lost int, stores bool) (s decision.State, upda
 		store := &lossyStore{MemoryEngine: records.NewMemoryEngine(), lost: lost, stores: stores}
 		asks := calls(pauses("Waiting for your permission to continue"))
 		set := newSetup([]sdkAnswer{says("One:"), says("Two:"), asks, calls(edit("c"))}, middleware.WithRecords(store),
-			middleware.WithApprovalMode(continuation.ApprovalYOLO), middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: time.Second}}))
+			middleware.WithApprovalMode(continuation.ApprovalYOLO), middleware.WithLimits(continuation.Limits{MinInterval: time.Second}))
 		ctx := inSession(t, "s")
 		answer, _, err := set.answer(ctx)
 		require.NoError(t, err)

@@ -17,7 +17,7 @@ import (
 )
 
 // defaultAttempts leaves the number of attempts to the middleware.
-var defaultAttempts = middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off}})
+var defaultAttempts = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
 
 // hinted plays answers to a call with the request.
 func hinted(ctx context.Context, t *testing.T, mw *middleware.Middleware, r adapter.Request, turns ...sdkAnswer) int {
@@ -53,7 +53,7 @@ func TestAShortLoopHasOneContinuationInARow(t *testing.T) {
 
 func TestAShortLoopKeepsToTheProgramsOwnLimit(t *testing.T) {
 	t.Parallel()
-	mw := middleware.New(buildTodos, middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}}))
+	mw := middleware.New(buildTodos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}))
 	r := adapter.Request{Tools: 1, Users: 1, User: "Do it.", ShortLoop: true}
 	ctx := inSession(t, "s")
 	assert.Equal(t, 2, hinted(ctx, t, mw, r, says("One:"), calls(edit("c1"))))

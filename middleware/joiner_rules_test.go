@@ -378,7 +378,7 @@ func TestWaitThatTheCallerEndsIsNoFailure(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			s := newSetup([]sdkAnswer{says("One:"), says("Two:")}, middleware.WithClock(carryontest.NewClock()),
-				middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: time.Hour}}),
+				middleware.WithLimits(continuation.Limits{MinInterval: time.Hour}),
 				middleware.WithObserver(middleware.Observer{Decision: func(_ context.Context, d middleware.Decision) {
 					if d.Reason == reasons.TooSoon {
 						cancel()
@@ -438,7 +438,7 @@ func TestSeamStandsBetweenTextsAlone(t *testing.T) {
 
 func TestDryRunDecidesAndLeavesTheSessionAlone(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One:")}, middleware.WithRules(middleware.Rules{DryRun: true}))
+	s := newSetup([]sdkAnswer{says("One:")}, middleware.WithDryRun())
 	ctx := inSession(t, "conversation-42")
 	_, outcome, err := s.answer(ctx)
 	require.NoError(t, err)
@@ -463,7 +463,7 @@ func TestDryRunSeesThatTheUserHasWritten(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, before.Paused.IsSet())
 	for turn, reason := range map[string]continuation.Reason{"one": reasons.Paused, "two": reasons.Satisfied} {
-		dry := newSetup([]sdkAnswer{says("One:")}, middleware.WithRecords(store), middleware.WithRules(middleware.Rules{DryRun: true}))
+		dry := newSetup([]sdkAnswer{says("One:")}, middleware.WithRecords(store), middleware.WithDryRun())
 		_, outcome, err := dry.answer(continuation.WithUserTurn(inSession(t, "s"), turn))
 		require.NoError(t, err)
 		assert.Equal(t, reason, outcome.Reason)
@@ -474,7 +474,7 @@ func TestDryRunSeesThatTheUserHasWritten(t *testing.T) {
 	_ = live.mw.Resume(inSession(t, "s"))
 	resumed, err := statetest.State(inSession(t, "s"), live.mw)
 	require.NoError(t, err)
-	done := middleware.New(todo.Static(), middleware.WithRecords(store), middleware.WithRules(middleware.Rules{DryRun: true}))
+	done := middleware.New(todo.Static(), middleware.WithRecords(store), middleware.WithDryRun())
 	_, err = (&client{&sdkClient{turns: []sdkAnswer{says("One:")}}, done}).Complete(continuation.WithUserTurn(inSession(t, "s"), "one"), fixTheBuild)
 	require.NoError(t, err)
 	after, err := statetest.State(inSession(t, "s"), live.mw)

@@ -186,7 +186,7 @@ func TestStateReportsWhatTheStoreReports(t *testing.T) {
 func TestStoreSharedByTwoMiddlewares(t *testing.T) {
 	t.Parallel()
 	store := records.NewMemoryEngine()
-	once := middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}})
+	once := middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1})
 	first := newSetup([]sdkAnswer{says("One:"), says("Two:")}, once, middleware.WithRecords(store))
 	second := newSetup([]sdkAnswer{says("Three:")}, once, middleware.WithRecords(store))
 	ctx := inSession(t, "s")
@@ -223,7 +223,7 @@ func TestTodoSourceThatFailsHasNoTodos(t *testing.T) {
 				limit, want = time.Millisecond, reasons.SourceLate
 			}
 			mw := middleware.New(source, middleware.WithObserver(events.Observer()),
-				middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, TodoTimeout: limit}}))
+				middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, TodoTimeout: limit}))
 			ctx, outcomes := middleware.Capture(t.Context())
 			answer, err := (&client{&sdkClient{turns: []sdkAnswer{says("One:")}}, mw}).Complete(ctx, fixTheBuild)
 
@@ -394,7 +394,7 @@ func callsOf(newestFirst ...todo.Call) iter.Seq[adapter.Entry] {
 // arms returns which of many sessions are held out.
 func arms(t *testing.T, share float64) []bool {
 	t.Helper()
-	mw := middleware.New(todo.Static(), middleware.WithRules(middleware.Rules{Holdout: share}))
+	mw := middleware.New(todo.Static(), middleware.WithHoldout(share))
 	held := make([]bool, 2000)
 	for i := range held {
 		ctx, outcomes := middleware.Capture(inSession(t, fmt.Sprintf("conversation-%d", i)))
@@ -433,7 +433,7 @@ func TestASessionStaysInItsArm(t *testing.T) {
 
 func TestHeldOutSessionIsDecidedAndNotContinued(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One:"), says("Two:")}, middleware.WithRules(middleware.Rules{Holdout: 1}), middleware.WithPauseTool(middleware.PauseToolAlways))
+	s := newSetup([]sdkAnswer{says("One:"), says("Two:")}, middleware.WithHoldout(1), middleware.WithPauseTool(middleware.PauseToolAlways))
 	for range 2 {
 		_, outcome, err := s.answer(inSession(t, "conversation-42"))
 		require.NoError(t, err)
@@ -463,7 +463,8 @@ func TestHeldOutSessionDoesNotWaitForTheInterval(t *testing.T) {
 	_, outcome, err := live.answer(inSession(t, "s"))
 	require.NoError(t, err)
 	require.Equal(t, 1, outcome.Attempts)
-	held := newSetup([]sdkAnswer{says("One:")}, middleware.WithRecords(store), middleware.WithRules(middleware.Rules{Holdout: 1, Limits: continuation.Limits{MinInterval: time.Hour}}))
+	held := newSetup([]sdkAnswer{says("One:")}, middleware.WithRecords(store), middleware.WithHoldout(1),
+		middleware.WithLimits(continuation.Limits{MinInterval: time.Hour}))
 	_, outcome, err = held.answer(inSession(t, "s"))
 	require.NoError(t, err)
 	assert.Equal(t, reasons.Holdout, outcome.Reason)
@@ -471,7 +472,7 @@ func TestHeldOutSessionDoesNotWaitForTheInterval(t *testing.T) {
 
 func TestHeldOutSessionKeepsOtherReasons(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{calls(edit("1"))}, middleware.WithRules(middleware.Rules{Holdout: 1}))
+	s := newSetup([]sdkAnswer{calls(edit("1"))}, middleware.WithHoldout(1))
 	_, outcome, err := s.answer(inSession(t, "s"))
 	require.NoError(t, err)
 	assert.Equal(t, reasons.ToolCalls, outcome.Reason)
@@ -480,7 +481,7 @@ func TestHeldOutSessionKeepsOtherReasons(t *testing.T) {
 
 func TestCallWithoutASessionIsNeverHeldOut(t *testing.T) {
 	t.Parallel()
-	s := newSetup([]sdkAnswer{says("One:"), calls(edit("1"))}, middleware.WithRules(middleware.Rules{Holdout: 1}))
+	s := newSetup([]sdkAnswer{says("One:"), calls(edit("1"))}, middleware.WithHoldout(1))
 	_, outcome, err := s.answer(t.Context())
 	require.NoError(t, err)
 	assert.False(t, outcome.Holdout)
@@ -490,7 +491,7 @@ func TestCallWithoutASessionIsNeverHeldOut(t *testing.T) {
 func TestHoldoutRefusesWhatIsNoShare(t *testing.T) {
 	t.Parallel()
 	for _, share := range []float64{-0.1, 1.1, math.NaN(), math.Inf(1), math.Inf(-1)} {
-		text := panicText(func() { middleware.New(todo.Static(), middleware.WithRules(middleware.Rules{Holdout: share})) })
+		text := panicText(func() { middleware.New(todo.Static(), middleware.WithHoldout(share)) })
 		assert.Contains(t, text, "is not between 0 and 1", share)
 	}
 }
@@ -500,7 +501,7 @@ func TestUnsentContinuationsAreEstimated(t *testing.T) {
 	t.Parallel()
 	unreported := says("One:")
 	unreported.Usage = sdkUsage{}
-	for name, option := range map[string]middleware.Option{"dry run": middleware.WithRules(middleware.Rules{DryRun: true}), "holdout": middleware.WithRules(middleware.Rules{Holdout: 1})} {
+	for name, option := range map[string]middleware.Option{"dry run": middleware.WithDryRun(), "holdout": middleware.WithHoldout(1)} {
 		s := newSetup([]sdkAnswer{says("One:"), calls(edit("1")), unreported}, option)
 		_, stalled, err := s.answer(inSession(t, "s"))
 		require.NoError(t, err, name)
@@ -530,9 +531,9 @@ func TestOutcomeSaysThatTheUserWrote(t *testing.T) {
 		want    [][2]bool // Wrote and GoOn, of each call
 	}{
 		"in a session":      {inSession(t, "s"), nil, [][2]bool{{true, false}, {false, false}, {true, true}, {false, false}}},
-		"held out":          {inSession(t, "s"), []middleware.Option{middleware.WithRules(middleware.Rules{Holdout: 1})}, [][2]bool{{true, false}, {false, false}, {true, true}, {false, false}}},
+		"held out":          {inSession(t, "s"), []middleware.Option{middleware.WithHoldout(1)}, [][2]bool{{true, false}, {false, false}, {true, true}, {false, false}}},
 		"without a session": {t.Context(), nil, make([][2]bool, 4)},
-		"in a dry run":      {inSession(t, "s"), []middleware.Option{middleware.WithRules(middleware.Rules{DryRun: true})}, make([][2]bool, 4)},
+		"in a dry run":      {inSession(t, "s"), []middleware.Option{middleware.WithDryRun()}, make([][2]bool, 4)},
 		"automatic":         {continuation.Automatic(inSession(t, "s")), nil, make([][2]bool, 4)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -590,7 +591,7 @@ func TestACallKeepsItsRules(t *testing.T) {
 
 func TestWrongRulesChangeNothing(t *testing.T) {
 	t.Parallel()
-	mw := middleware.New(todo.Static(), middleware.WithRules(middleware.Rules{Holdout: 0.5}))
+	mw := middleware.New(todo.Static(), middleware.WithHoldout(0.5))
 	before := mw.Rules()
 	require.ErrorContains(t, mw.SetRules(middleware.Rules{Holdout: 2}), "middleware: the holdout's share 2 is not between 0 and 1")
 	require.ErrorContains(t, mw.SetRules(middleware.Rules{Limits: continuation.Limits{MaxAttempts: -2}}), "MaxAttempts is negative")
@@ -603,7 +604,7 @@ func TestWrongRulesChangeNothing(t *testing.T) {
 // A session whose hash lies between the two shares changes its group; all others stay.
 func TestAnotherShareMovesTheFewestSessions(t *testing.T) {
 	t.Parallel()
-	mw := middleware.New(todo.Static(), middleware.WithRules(middleware.Rules{Holdout: 0.3}))
+	mw := middleware.New(todo.Static(), middleware.WithHoldout(0.3))
 	held := func() []bool {
 		all := make([]bool, 2000)
 		for i := range all {

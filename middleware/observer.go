@@ -78,8 +78,8 @@ type Decision struct {
 	List       continuation.List // counts of the todo list, or why there is none
 	Limit      int               // the limit that was reached, if Reason.Exhausted() is true
 	Awaited    int               // with the reason "background", the number of unfinished tasks, 0 if it is not known
-	DryRun     bool              // whether carryon only reports the decision; see [Rules].DryRun
-	Holdout    bool              // whether the session belongs to the control group of [Rules].Holdout
+	DryRun     bool              // whether carryon only reports the decision; see [WithDryRun]
+	Holdout    bool              // whether the session belongs to the control group of [WithHoldout]
 	Err        error             // the gate's veto, or the error of the store or of the background tasks
 }
 

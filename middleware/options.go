@@ -120,6 +120,12 @@ func isNil(v any) bool {
 	return false
 }
 
+// WithLimits sets the limits. Zero fields keep their defaults; see
+// [continuation.Limits].
+func WithLimits(limits continuation.Limits) Option {
+	return func(o *options) { o.rules.Limits = limits }
+}
+
 // WithTemplates replaces the texts of the prompt. An empty text keeps the built-in one.
 // [continuation.OneLineTemplates] returns shorter ones.
 func WithTemplates(templates continuation.Templates) Option {
@@ -258,6 +264,33 @@ func WithToollessCalls() Option {
 	return func(o *options) { o.toolless = true }
 }
 
+// WithHandback sets whether carryon continues turns that the model seems to hand back
+// to the user. By default the approval mode of the session decides; see
+// [continuation.Handback].
+func WithHandback(h continuation.Handback) Option {
+	return func(o *options) { o.rules.Handback = h }
+}
+
+// WithDryRun makes carryon take and report every decision without acting on it. It
+// sends no continuation, does not wait, and does not change the state of a session. The
+// usual log, events and outcomes say what it would have done.
+func WithDryRun() Option {
+	return func(o *options) { o.rules.DryRun = true }
+}
+
+// WithHoldout sets a control group. For its sessions, carryon takes and reports every
+// decision but sends no continuation: the reason is "holdout"
+// instead of "satisfied". share is the share of all sessions in the
+// group, from 0 to 1.
+//
+// A hash of the session's name decides whether a session is in the group. So all
+// replicas agree, a session stays in its group after a restart, and raising share only
+// adds sessions. A call without a session is never in the group, because nothing
+// connects it to later calls of its conversation.
+func WithHoldout(share float64) Option {
+	return func(o *options) { o.rules.Holdout = share }
+}
+
 // WithTasks tells the model about the background tasks of an [asynctask.Manager]. The
 // next request of a session carries a reminder of the tasks that have ended, and the
 // status summary if it has changed. Both are joined to the last message from the user
@@ -276,59 +309,14 @@ func WithTasks(tasks *asynctask.Manager) Option {
 	return check(tasks != nil, func(o *options) { o.tasks = tasks.Deliveries() }, "nil task manager")
 }
 
-// WithRules sets the rules. A zero field keeps what an earlier option has set, else its
-// default. To change the rules while calls run, use [Middleware.SetRules].
-func WithRules(rules Rules) Option {
-	return func(o *options) { o.rules = rules.over(o.rules) }
-}
-
-// Rules are the rules that a program sets with [WithRules], and may change while calls
-// run, for all sessions, with [Middleware.SetRules]. [Settings] has what can be changed
-// for one session.
+// Rules are the rules that a program may change while calls run, for all sessions, with
+// [Middleware.SetRules]. [Settings] has what can be changed for one session.
 type Rules struct {
-	// Limits are the limits. Zero fields mean their defaults. MaxSessions and SessionLife
-	// cannot be changed while calls run.
-	Limits continuation.Limits
-
-	// Handback says whether carryon continues turns that the model seems to hand back to
-	// the user. By default the approval mode of the session decides.
-	Handback continuation.Handback
-
-	// DryRun makes carryon take and report every decision without acting on it. It sends
-	// no continuation, does not wait, and does not change the state of a session. The
-	// usual log, events and outcomes say what it would have done.
-	DryRun bool
-
-	// Holdout is the share of all sessions in a control group, from 0 to 1. For its
-	// sessions, carryon takes and reports every decision but sends no continuation: the
-	// reason is "holdout" instead of "satisfied".
-	//
-	// A hash of the session's name decides whether a session is in the group. So all
-	// replicas agree, a session stays in its group after a restart, and raising the share
-	// only adds sessions. A call without a session is never in the group, because nothing
-	// connects it to later calls of its conversation.
-	Holdout float64
-
-	// Check is asked whether the work is done; nil for none.
-	Check Check
-}
-
-// over returns the rules, with the fields of earlier where they are zero.
-func (r Rules) over(earlier Rules) Rules {
-	if r.Limits == (continuation.Limits{}) {
-		r.Limits = earlier.Limits
-	}
-	if r.Handback == (continuation.Handback{}) {
-		r.Handback = earlier.Handback
-	}
-	r.DryRun = r.DryRun || earlier.DryRun
-	if r.Holdout == 0 {
-		r.Holdout = earlier.Holdout
-	}
-	if r.Check == nil {
-		r.Check = earlier.Check
-	}
-	return r
+	Limits   continuation.Limits   // see [WithLimits]; MaxSessions and SessionLife cannot be changed
+	Handback continuation.Handback // see [WithHandback]
+	DryRun   bool                  // see [WithDryRun]
+	Holdout  float64               // see [WithHoldout]
+	Check    Check                 // see [WithCheck]; nil for none
 }
 
 // check returns why rules cannot be in force.

@@ -1,7 +1,6 @@
 package middleware_test
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -30,7 +29,7 @@ func panicText(f func()) (text string) {
 func TestNewRefusesWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	limits := func(l continuation.Limits) func() middleware.Option {
-		return func() middleware.Option { return middleware.WithRules(middleware.Rules{Limits: l}) }
+		return func() middleware.Option { return middleware.WithLimits(l) }
 	}
 	templates := func(base string) func() middleware.Option {
 		return func() middleware.Option {
@@ -118,25 +117,4 @@ func TestOptionsCanBeShared(t *testing.T) {
 		})
 	}
 	wait.Wait()
-}
-
-func TestRulesKeepWhatAnEarlierOptionHasSet(t *testing.T) {
-	t.Parallel()
-	first := middleware.Rules{
-		Limits: continuation.Limits{MaxAttempts: 2}, Handback: continuation.Handback{Questions: continuation.GoOn},
-		DryRun: true, Holdout: 0.25, Check: func(context.Context, middleware.NextTurn) error { return nil },
-	}
-	rules := middleware.New(todo.FromConversation(), middleware.WithRules(first), middleware.WithRules(middleware.Rules{})).Rules()
-	assert.Equal(t, 2, rules.Limits.MaxAttempts)
-	assert.Equal(t, first.Handback, rules.Handback)
-	assert.True(t, rules.DryRun)
-	assert.InDelta(t, 0.25, rules.Holdout, 0)
-	assert.NotNil(t, rules.Check)
-
-	second := middleware.Rules{Limits: continuation.Limits{MaxAttempts: 4}, Holdout: 0.5}
-	rules = middleware.New(todo.FromConversation(), middleware.WithRules(first), middleware.WithRules(second)).Rules()
-	assert.Equal(t, 4, rules.Limits.MaxAttempts)
-	assert.InDelta(t, 0.5, rules.Holdout, 0)
-	assert.True(t, rules.DryRun)
-	assert.NotNil(t, rules.Check)
 }

@@ -34,13 +34,13 @@ type Outcome struct {
 	Limit    int                      `json:"limit,omitzero"`   // the limit that was reached, if Reason.Exhausted() is true
 	Rule     string                   `json:"rule,omitzero"`    // with Limit, the rule that made it, in words; "" for a limit of [continuation.Limits]
 	Awaited  int                      `json:"awaited,omitzero"` // with ReasonBackground, the number of unfinished tasks
-	Check    continuation.CheckResult `json:"check,omitzero"`   // what the program's check said last; see [Rules].Check
+	Check    continuation.CheckResult `json:"check,omitzero"`   // what the program's check said last; see [WithCheck]
 	Paused   *pause.Result            `json:"paused,omitzero"`  // set if the model paused
 	Worth    Worth                    `json:"worth,omitzero"`   // what continuations achieved and cost
 	Usage    []adapter.Usage          `json:"usage,omitempty"`  // one per turn, zero if the provider reported none; nil if carryon left the call alone
 	Err      error                    `json:"-"`                // why the call broke off, or the error of a continuation, the todo source, the store or the gate
 	DryRun   bool                     `json:"dry_run,omitzero"` // whether carryon only reported; Reason then says what it would have done
-	Holdout  bool                     `json:"holdout,omitzero"` // whether the session belongs to the control group of [Rules].Holdout
+	Holdout  bool                     `json:"holdout,omitzero"` // whether the session belongs to the control group of [WithHoldout]
 	Wrote    bool                     `json:"wrote,omitzero"`   // whether the call is the first of a user turn of its session; always false in a dry run
 	GoOn     bool                     `json:"go_on,omitzero"`   // whether, in addition, the user's message only says to go on, such as "continue"
 	Ended    bool                     `json:"ended"`            // whether the call has ended
@@ -283,7 +283,7 @@ type Worth struct {
 	Questions int `json:"questions,omitzero"`
 	Reopened  int `json:"reopened,omitzero"`
 
-	// ChecksFailed counts how often the program's check has failed; see [Rules].Check.
+	// ChecksFailed counts how often the program's check has failed; see [WithCheck].
 	// ChecksMended counts how often it has passed after continuations because of failures.
 	ChecksFailed int `json:"checks_failed,omitzero"`
 	ChecksMended int `json:"checks_mended,omitzero"`
@@ -293,8 +293,8 @@ type Worth struct {
 	// not in full. What they have used is missing from Tokens.
 	Unreported int `json:"unreported,omitzero"`
 
-	// Unsent counts the continuations that were not sent because of [Rules].DryRun or
-	// [Rules].Holdout. Estimate is roughly what they would have used. In a dry run only
+	// Unsent counts the continuations that were not sent because of [WithDryRun] or
+	// [WithHoldout]. Estimate is roughly what they would have used. In a dry run only
 	// the first continuation of a call is counted, because what would have followed is
 	// unknown.
 	Unsent   int    `json:"unsent,omitzero"`

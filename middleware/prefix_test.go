@@ -87,7 +87,7 @@ func TestPauseWithAFixedPrefixIsAnsweredInWords(t *testing.T) {
 	r := describe(fixTheBuild)
 	r.FixedPrefix = true
 	vague := []sdkChunk{{ID: "b", Calls: []sdkCall{pauses("stuck")}}, {ID: "b", Stop: "tools"}}
-	sent, shown, _ := playOdd(t, r, one(), vague, middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off}}))
+	sent, shown, _ := playOdd(t, r, one(), vague, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off}))
 	require.Len(t, sent, 2)
 	assert.Nil(t, sent[1].Pause)
 	assert.Contains(t, sent[1].Prompt, "the pause reason was rejected")

@@ -27,7 +27,7 @@ func TestNothingMoreIsSentInAUserTurnThatTheProviderHasRefused(t *testing.T) {
 			turns = append(turns, refused, refused) // it was tried three times
 		}
 		s := newSetup(append(turns, says("One:"), says("Two:"), says("Three:"), says("Four:")),
-			middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MaxAttempts: 3, MinInterval: continuation.Off}}))
+			middleware.WithLimits(continuation.Limits{MaxAttempts: 3, MinInterval: continuation.Off}))
 		_, outcome, err := s.answer(inSession(t, "s"))
 		require.NoError(t, err)
 		assert.Equal(t, reasons.Failed, outcome.Reason)

@@ -397,7 +397,7 @@ func TestTodosThatComeTooLateAreNone(t *testing.T) {
 		{TodoTimeout: time.Nanosecond}: slow, {StoreTimeout: time.Nanosecond}: sharedTodos{slow},
 	} {
 		events := carryontest.NewRecorder()
-		mw := middleware.New(source, middleware.WithRules(middleware.Rules{Limits: limits}), middleware.WithObserver(events.Observer()))
+		mw := middleware.New(source, middleware.WithLimits(limits), middleware.WithObserver(events.Observer()))
 		agent := &client{&sdkClient{turns: []sdkAnswer{says("One:")}}, mw}
 		answer, err := agent.Complete(t.Context(), fixTheBuild)
 
@@ -616,7 +616,7 @@ func TestEachContinuationWaits(t *testing.T) {
 			reads++
 			return buildTodos.Todos(ctx)
 		})
-		mw := middleware.New(source, middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MaxAttempts: 3, MinInterval: time.Second}}))
+		mw := middleware.New(source, middleware.WithLimits(continuation.Limits{MaxAttempts: 3, MinInterval: time.Second}))
 		began := time.Now()
 		_, err := (&client{&sdkClient{turns: []sdkAnswer{says("One:"), says("Two:"), says("Three:"), calls(edit("c1"))}}, mw}).Complete(t.Context(), fixTheBuild)
 		require.NoError(t, err)

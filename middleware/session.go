@@ -92,7 +92,7 @@ type sessionHandle struct {
 	main        bool               // the program's check is asked about the call
 	worked      bool               // in that state, the model has called tools in this user turn
 	denied      bool               // in that state, a pause that only asked for leave was rejected
-	heldOut     bool               // it belongs to the control group of [Rules].Holdout
+	heldOut     bool               // it belongs to the control group of [WithHoldout]
 	waited      storeWait
 }
 

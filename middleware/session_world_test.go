@@ -82,10 +82,10 @@ func newWorld(plan []byte) *world {
 	}
 	w.mw = middleware.New(todo.ProviderFunc(w.list), middleware.WithSessionStore(w), middleware.WithClock(w),
 		middleware.WithGate(func(context.Context, middleware.NextTurn) error { w.park(); return nil }),
-		middleware.WithRules(middleware.Rules{Limits: continuation.Limits{
+		middleware.WithLimits(continuation.Limits{
 			MaxAttempts: worldAttempts, MaxWithoutProgress: worldPerTurn, MinInterval: worldInterval,
 			ResponseTimeout: continuation.Off, FirstByteTimeout: continuation.Off,
-		}}))
+		}))
 	return w
 }
 

@@ -103,9 +103,9 @@ func TestFalseClaimsInASimulation(t *testing.T) {
 				for _, checks := range []bool{false, true} {
 					c := tt.claim
 					c.rng = rand.New(rand.NewPCG(seed, 29))
-					options := []middleware.Option{middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off}})}
+					options := []middleware.Option{middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})}
 					if checks {
-						options = append(options, middleware.WithRules(middleware.Rules{Check: c.check}))
+						options = append(options, middleware.WithCheck(c.check))
 					}
 					more, waste := c.finish(t, middleware.New(&c, options...))
 					done := c.bugs == 0 && !c.never

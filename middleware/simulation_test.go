@@ -224,11 +224,11 @@ func TestWorkIsFinishedInASimulation(t *testing.T) {
 			var without, yolo, standard totals
 			for seed := range uint64(sessions) {
 				for sum, option := range map[*totals]middleware.Option{
-					&without: middleware.WithRules(middleware.Rules{DryRun: true}), &yolo: middleware.WithApprovalMode(continuation.ApprovalYOLO), &standard: nil,
+					&without: middleware.WithDryRun(), &yolo: middleware.WithApprovalMode(continuation.ApprovalYOLO), &standard: nil,
 				} {
 					w := tt.work
 					w.rng = rand.New(rand.NewPCG(seed, 17))
-					mw := middleware.New(&w, option, middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off}}))
+					mw := middleware.New(&w, option, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off}))
 					sum.add(w.finish(t, mw, "s", sum == &standard), w.calls)
 				}
 			}
@@ -272,7 +272,7 @@ func TestQuestionFinishesWorkInASimulation(t *testing.T) {
 			&without: nil, &some: {nobody}, &with: {nobody, middleware.WithClosingQuestion()},
 		} {
 			w := work{items: 4, stalls: 0.05, reports: 0.03, listless: true, rng: rand.New(rand.NewPCG(seed, 23))}
-			options = append(options, middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off}}))
+			options = append(options, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off}))
 			sum.add(w.finish(t, middleware.New(&w, options...), "s", false), w.calls)
 		}
 	}
@@ -320,7 +320,7 @@ func TestLimitOfRepetitionsCostsNoWorkInASimulation(t *testing.T) {
 func (w *work) repeated(t *testing.T, mode continuation.ApprovalMode) (with, without totals) {
 	t.Helper()
 	const sessions = 400
-	limits := middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off}})
+	limits := middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
 	for seed := range uint64(sessions) {
 		for sum, disguised := range map[*totals]bool{&with: false, &without: true} {
 			w := *w

@@ -124,7 +124,7 @@ func TestUnaryWithoutFinishReasons(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSetup([]sdkAnswer{{Text: "One:"}, test.last},
-				middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}}))
+				middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}))
 			request := describe(fixTheBuild)
 			request.NoFinish = true
 			call := begin(t.Context(), s.mw, request)
@@ -225,7 +225,7 @@ func pieces(texts ...string) []sdkChunk {
 func fragment(call sdkCall) sdkChunk { return sdkChunk{Calls: []sdkCall{call}} }
 
 func onceMore() middleware.Option {
-	return middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}})
+	return middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1})
 }
 
 func TestFilterPassesTheCallersTurnAsItIs(t *testing.T) {

@@ -79,7 +79,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 	observer := middleware.WithObserver(carryonotel.NewObserver(carryonotel.WithInferenceMetrics(),
 		carryonotel.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)))))
 	s := scenario.New(t, scenario.TypedStream, open, observer, middleware.WithTasks(tasks), middleware.WithRecords(records.NewMemoryEngine()),
-		middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: 300 * time.Millisecond, MaxAttempts: 2}}))
+		middleware.WithLimits(continuation.Limits{MinInterval: 300 * time.Millisecond, MaxAttempts: 2}))
 	ask := func(session string, turns ...fakellm.Turn) {
 		t.Helper()
 		require.NoError(t, s.Call(continuation.WithSession(s.Ctx, session), scenario.Request(), turns...).Err)
@@ -101,7 +101,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 		s.Server.Append([][]fakellm.Turn{{fakellm.Text("Next."), scenario.Edit()}, {fakellm.Text("Done.")}}[i]...)
 		require.NoError(t, s.Mode.Call(s.Ctx, working, scenario.Request()).Err)
 	}
-	dry := s.ClientWith(middleware.New(open, observer, middleware.WithRules(middleware.Rules{DryRun: true})))
+	dry := s.ClientWith(middleware.New(open, observer, middleware.WithDryRun()))
 	s.Server.Append(fakellm.Text("Next."))
 	require.NoError(t, s.Mode.Call(s.Ctx, dry, scenario.Request()).Err)
 

@@ -185,7 +185,7 @@ func TestPausesAndWaitsAreCounted(t *testing.T) {
 	reader := sdkmetric.NewManualReader()
 	observer := carryonotel.NewObserver(carryonotel.WithMeterProvider(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))))
 	s := scenario.New(t, scenario.TypedStream, open, middleware.WithObserver(observer),
-		middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: 300 * time.Millisecond}}))
+		middleware.WithLimits(continuation.Limits{MinInterval: 300 * time.Millisecond}))
 	require.NoError(t, s.Ask(fakellm.Text("Next."), fakellm.Call("todo_pause", `{"reason":"stuck"}`),
 		fakellm.Call("todo_pause", `{"reason":"The file go.mod is missing from the workspace"}`)).Err)
 	got := measured(t, reader)

@@ -425,7 +425,7 @@ func TestTokenBudgetCountsTheConversation(t *testing.T) {
 	t.Parallel()
 	for size, sent := range map[int]int{100: 3, 300_000: 2} {
 		s := newScene(t, []fakellm.Turn{fakellm.Text("One:").NoUsage(), fakellm.Text("Two:").NoUsage(), fakellm.Text("Three:").Finish("length")}[:sent],
-			middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 9, TokenBudget: 90_000}}))
+			middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 9, TokenBudget: 90_000}))
 		long := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, strings.Repeat("word ", size/5))}
 		_, err := s.model.GenerateContent(s.ctx, long, withTools("search"))
 		require.NoError(t, err)

@@ -328,7 +328,7 @@ func TestCase09NothingOfTheCallersIsChanged(t *testing.T) {
 		}
 	}
 	s := newScene(t, turns(fakellm.Text("Did one:"), fakellm.Pause("stuck"), fakellm.Text("Did two:")),
-		middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}}))
+		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}))
 	_, err := s.model.GenerateContent(s.ctx, messages, llms.WithTools(tools))
 	require.NoError(t, err)
 	assert.Len(t, s.requests(), 3, "a pause is rejected")
@@ -437,7 +437,7 @@ func TestCase12OnlyKeptTurnsReason(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, turns(fakellm.Text("Did one:").Reasoning("First:"), fakellm.Text("Did two:").Reasoning("Second:"),
 		fakellm.Text("Did three, too.").Reasoning("Third.").EndAfter(4)),
-		middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}}))
+		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}))
 	choice := s.requireAsk(t, new(recording).option())
 	assert.Equal(t, "Did one:\n\nDid two:", choice.Content)
 	assert.Equal(t, "First:\n\nSecond:", choice.ReasoningContent)

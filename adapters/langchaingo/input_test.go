@@ -286,7 +286,7 @@ func readBy(t *testing.T, read func(string) carrylangchain.Reading, answers ...*
 	t.Helper()
 	model, _ := speaks(answers...)
 	mw := middleware.New(twoTodos, unattended,
-		middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: len(answers) - 1}}))
+		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: len(answers) - 1}))
 	answer, err := carrylangchain.Wrap(model, mw, carrylangchain.WithTextAgent(read)).
 		GenerateContent(t.Context(), question(), llms.WithStopWords([]string{"\nObservation:"}))
 	require.NoError(t, err)
@@ -365,7 +365,7 @@ func TestNothingOfATextAgentsFailedTurnIsShown(t *testing.T) {
 		answer := []*llms.ContentResponse{says("one", "stop"), says("two", "stop"), says("thr", "")}[min(asked, 3)-1]
 		return answer, o.StreamingFunc(ctx, []byte(answer.Choices[0].Content))
 	})
-	mw := middleware.New(twoTodos, unattended, middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}}))
+	mw := middleware.New(twoTodos, unattended, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}))
 	r := new(recording)
 	ctx, outcomes := middleware.Capture(t.Context())
 	answer, err := carrylangchain.Wrap(model, mw, carrylangchain.WithTextAgent(finishes)).

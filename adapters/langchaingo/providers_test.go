@@ -97,7 +97,7 @@ func TestAnthropicIsToldOfARejectedPause(t *testing.T) {
 	server := newScript(t, claude("end_turn", block("Did one:")),
 		claude("tool_use", block("Well:"), use("p", "todo_pause", `{"reason":"stuck"}`)),
 		claude("end_turn", block("Did two:")))
-	mw := middleware.New(twoTodos, middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}}))
+	mw := middleware.New(twoTodos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}))
 	answer, err := carrylangchain.Wrap(newAnthropic(t, server), mw).GenerateContent(t.Context(), question(), withTools("search"))
 	require.NoError(t, err)
 	assert.Equal(t, "Did one:\n\nWell:\n\nDid two:", answer.Choices[0].Content)
@@ -114,7 +114,7 @@ func TestAnthropicIsToldOfARejectedPause(t *testing.T) {
 func TestOpenAIIsToldOfARejectedPause(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, turns(fakellm.Text("Did one:"), fakellm.Pause("stuck").ID("p").AndText("Well:"), fakellm.Text("Did two:")),
-		middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}}))
+		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}))
 	assert.Equal(t, "Did one:\n\nWell:\n\nDid two:", s.requireAsk(t).Content)
 	messages := s.requests()[2].Messages
 	require.Len(t, messages, 4)
@@ -282,7 +282,7 @@ func TestARejectedPauseIsFoldedToo(t *testing.T) {
 		sent = append(sent, messages)
 		return answers[len(sent)-1], nil
 	})
-	mw := middleware.New(twoTodos, middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}}))
+	mw := middleware.New(twoTodos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}))
 	answer, err := carrylangchain.Wrap(model, mw, carrylangchain.WithSinglePrompt()).GenerateContent(t.Context(), question(), withTools("search"))
 	require.NoError(t, err)
 	assert.Equal(t, "Did one:\n\nWell:\n\nDid two:", answer.Choices[0].Content)

@@ -71,7 +71,7 @@ func ExampleStream_All() {
 	defer server.Close()
 
 	todos := todo.Static(todo.Todo{ID: "1", Content: "Fix the build", Status: todo.InProgress})
-	once := middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MaxAttempts: 1}})
+	once := middleware.WithLimits(continuation.Limits{MaxAttempts: 1})
 	client := carryopenai.Wrap(clientOfServer(server), middleware.New(todos, once))
 
 	stream, err := client.CreateChatCompletionStream(context.Background(), request("Fix the build."))

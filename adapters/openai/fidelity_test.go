@@ -79,9 +79,9 @@ func TestWithNothingToDoNothingIsChanged(t *testing.T) {
 		"disabled":    {todos: scenario.TwoTodos(), ctx: continuation.Suppress},
 		"no tools":    {todos: scenario.TwoTodos(), change: func(r *openai.ChatCompletionRequest) { r.Tools = nil }},
 		"tool choice": {todos: scenario.TwoTodos(), change: func(r *openai.ChatCompletionRequest) { r.ToolChoice = "required" }},
-		"dry run":     {todos: scenario.TwoTodos(), opts: []middleware.Option{middleware.WithRules(middleware.Rules{DryRun: true})}},
+		"dry run":     {todos: scenario.TwoTodos(), opts: []middleware.Option{middleware.WithDryRun()}},
 		"dry run, tool always": {todos: scenario.TwoTodos(), opts: []middleware.Option{
-			middleware.WithRules(middleware.Rules{DryRun: true}), middleware.WithPauseTool(middleware.PauseToolAlways),
+			middleware.WithDryRun(), middleware.WithPauseTool(middleware.PauseToolAlways),
 		}},
 	}
 	for name, tt := range idle {

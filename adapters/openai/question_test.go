@@ -76,7 +76,7 @@ func asking(t *testing.T, second fakellm.Turn, report string) *carryopenai.Clien
 	config := openai.DefaultConfig("no key")
 	config.BaseURL = server.URL()
 	return carryopenai.Wrap(openai.NewClientWithConfig(config), middleware.New(todo.FromConversation(),
-		middleware.WithClosingQuestion(), middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off}})))
+		middleware.WithClosingQuestion(), middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})))
 }
 
 // afterATool is a request of a user turn that has called a tool.

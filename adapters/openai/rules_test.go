@@ -27,7 +27,7 @@ import (
 func begin(t *testing.T, options ...middleware.Option) *middleware.Call {
 	t.Helper()
 	todos := todo.Static(todo.Todo{ID: "1", Content: "Write the parser", Status: todo.Pending})
-	options = append(options, middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off}}))
+	options = append(options, middleware.WithLimits(continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off}))
 	call, _ := middleware.New(todos, options...).Begin(t.Context(), adapter.Request{Tools: 1, Users: 1, User: "Write it."})
 	require.NotNil(t, call)
 	return call

@@ -60,7 +60,7 @@ func TestStrangersWithoutASessionShareNothing(t *testing.T) {
 			_, _ = io.WriteString(w, `{"choices":[{"message":{"role":"assistant","content":"Later."},"finish_reason":"stop"}]}`)
 		}))
 		mw := middleware.New(todo.Static(todo.Todo{Content: "Write", Status: todo.Pending}),
-			middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off}}))
+			middleware.WithLimits(continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off}))
 		client := &http.Client{Transport: transport.New(http.DefaultTransport, mw)}
 		send := func(body string, who func(*http.Request)) {
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/v1/chat/completions", strings.NewReader(body))

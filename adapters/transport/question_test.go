@@ -274,7 +274,7 @@ func TestQuestionIsNotAsked(t *testing.T) {
 		"it calls a tool":    {wiretest.Edit(), asking(), nil, reasons.ToolCalls},
 		"it is cut off":      {fakellm.Text(report).Finish("length"), asking(), nil, reasons.NotEnded},
 		"the list is done":   {fakellm.Text(report), middleware.New(todo.Static(todo.Todo{Content: "x", Status: todo.Completed}), question), nil, reasons.NoActiveTodos},
-		"a dry run":          {fakellm.Text(report), middleware.New(todo.FromConversation(), question, middleware.WithRules(middleware.Rules{DryRun: true})), nil, reasons.Ask},
+		"a dry run":          {fakellm.Text(report), middleware.New(todo.FromConversation(), question, middleware.WithDryRun()), nil, reasons.Ask},
 		"no tool was called": {fakellm.Text(report), asking(), func(body string) string { return wiretest.ChatBody(false) }, reasons.NoList},
 		"the user wrote after": {fakellm.Text(report), asking(), func(body string) string {
 			return strings.Replace(body, `"content":"ok"}`, `"content":"ok"},{"role":"user","content":"Thanks."}`, 1)

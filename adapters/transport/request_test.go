@@ -330,7 +330,7 @@ func TestBodyIsReadAgainAtItsLength(t *testing.T) { //nolint:paralleltest // mea
 		})
 		rt := transport.New(wiretest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			return wiretest.Answered(r, `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}`), r.Body.Close()
-		}), middleware.New(todos, middleware.WithRules(middleware.Rules{Limits: continuation.Limits{TodoTimeout: time.Hour}}))) // a collection may take long
+		}), middleware.New(todos, middleware.WithLimits(continuation.Limits{TodoTimeout: time.Hour}))) // a collection may take long
 		return int64(measure.Allocated(func() { //nolint:gosec // far below the limit
 			r := wiretest.NewChatRequest(t, t.Context(), "http://model.test/v1", body)
 			r.ContentLength = 0

@@ -355,7 +355,7 @@ func TestAnswerDecompressedByTheBaseIsContinued(t *testing.T) {
 					assert.Equal(t, "gzip", r.Header.Get("Accept-Encoding"))
 					respond(http.StatusOK, kind, compressed(body), "Content-Encoding", "gzip")(rw, r)
 				}), http2)
-				mw := middleware.New(wiretest.TwoTodos, middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}}))
+				mw := middleware.New(wiretest.TwoTodos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}))
 				got := fully(t, transport.New(base, mw), wiretest.NewChatRequest(t, t.Context(), url, wiretest.ChatBody(w.Stream)))
 				assert.True(t, got.Uncompressed)
 				assert.Equal(t, "Next.\n\nDone.", wiretest.Reply{Body: got.Body}.Chat(t).Text)

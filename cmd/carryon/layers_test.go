@@ -26,7 +26,7 @@ func actAsLayer(how string) int {
 	config.BaseURL = os.Getenv("OPENAI_BASE_URL")
 	client := openai.NewClientWithConfig(config)
 	if how == "layer" {
-		limits := middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off}})
+		limits := middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
 		client = carryopenai.NewClientWithConfig(config, middleware.New(todo.FromConversation(), limits))
 	}
 	var request openai.ChatCompletionRequest

@@ -367,7 +367,7 @@ func TestListOfTheConversation(t *testing.T) {
 func TestAttemptsOfAToolLoop(t *testing.T) {
 	t.Parallel()
 	provider := newProvider(t, says(text("One.")), says(text("Two.")), says(text("Three.")))
-	once := middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}})
+	once := middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1})
 	client := provider.client(once)
 	p := params()
 	p.Messages = conversation(t)

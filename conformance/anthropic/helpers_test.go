@@ -27,7 +27,7 @@ import (
 var todos = todo.Static(todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress})
 
 // unhurried has no interval between prompts, so that no test waits.
-var unhurried = middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off}})
+var unhurried = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
 
 // unattended runs have no person, so that it does not matter how a text ends.
 var unattended = middleware.WithApprovalMode(continuation.ApprovalYOLO)

@@ -66,7 +66,7 @@ func long(event func(delta, finish string) string) memory {
 func openTodos() *middleware.Middleware {
 	return middleware.New(
 		todo.Static(todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress}),
-		middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}}),
+		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}),
 	)
 }
 

@@ -23,7 +23,7 @@ const plan = "Next I will write the parser."
 // blocked is a reason that todo_pause accepts.
 const blocked = "The grammar file grammar.ebnf is missing"
 
-var unhurried = middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off}})
+var unhurried = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
 
 // open is a list with work left.
 func open() todo.Provider {

@@ -85,7 +85,7 @@ func TestGoogleAIPauses(t *testing.T) {
 func TestGoogleAIIsToldOfARejectedPause(t *testing.T) {
 	t.Parallel()
 	server := newScript(t, gemini(text("Did one.")), gemini(text("Well."), call("todo_pause", `{"reason":"stuck"}`)), gemini(text("Did two.")))
-	mw := middleware.New(twoTodos, middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}}))
+	mw := middleware.New(twoTodos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}))
 	answer, err := carrylangchain.Wrap(newGoogleAI(t, server), mw).GenerateContent(t.Context(), question(), withTools("search"))
 	require.NoError(t, err)
 	assert.Equal(t, "Did one.\n\nWell.\n\nDid two.", answer.Choices[0].Content)

@@ -29,7 +29,7 @@ var twoTodos = todo.Static(
 )
 
 // unhurried has no interval between prompts, so that no test waits.
-var unhurried = middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off}})
+var unhurried = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
 
 // blocked is a reason to pause that is accepted.
 const blocked = "The grammar file grammar.ebnf is missing"

@@ -93,7 +93,7 @@ func Example() {
 	for _, base := range []http.RoundTripper{
 		http.DefaultTransport,
 		transport.New(http.DefaultTransport, middleware.New(todo.FromConversation(),
-			middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off}}))), // so that the example does not wait
+			middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off}))), // so that the example does not wait
 	} {
 		server := earlyStopper()
 		client := sdk.NewClient(

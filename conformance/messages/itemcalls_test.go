@@ -65,7 +65,7 @@ func TestListsKeptItemByItem(t *testing.T) {
 // none. It returns the texts that the model wrote.
 func runTasks(t *testing.T, server *fakellm.Server, ids map[string]string, stream bool) ([]string, []middleware.Outcome) {
 	t.Helper()
-	c := through(server, middleware.New(todo.FromConversation(), middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off}})))
+	c := through(server, middleware.New(todo.FromConversation(), middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})))
 	ctx, outcomes := middleware.Capture(t.Context())
 	p := params()
 	for _, name := range []string{"TaskCreate", "TaskUpdate"} {

@@ -79,7 +79,7 @@ func streamsIn(t *testing.T, lines string) []string {
 // carryOnce returns a middleware that adds one turn.
 func carryOnce() *middleware.Middleware {
 	return middleware.New(todo.Static(todo.Todo{Content: "Write the parser", Status: todo.InProgress}),
-		middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}}))
+		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}))
 }
 
 // nothingToDo returns a middleware whose list is empty.

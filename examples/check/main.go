@@ -47,7 +47,7 @@ func compare(ctx context.Context, w io.Writer) error {
 	}
 	out.Print("\n--- with a check ---\n\n")
 	return work(ctx, out, func(folder string) middleware.Option {
-		return middleware.WithRules(middleware.Rules{Check: check.Command(works, check.Folder(folder))}) // the line for the check
+		return middleware.WithCheck(check.Command(works, check.Folder(folder))) // the line for the check
 	})
 }
 

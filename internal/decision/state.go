@@ -67,7 +67,7 @@ type Waiting struct {
 }
 
 // CheckState is what a session remembers of the program's check; see
-// middleware.Rules.Check.
+// middleware.WithCheck.
 type CheckState struct {
 	Message uint64 `json:"message,omitzero"` // hash of the message that began the user turn in the main conversation
 	Worked  bool   `json:"worked,omitzero"`  // the model has called tools in this user turn

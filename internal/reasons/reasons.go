@@ -12,7 +12,7 @@ const (
 	// Satisfied and the two after it are the reasons to continue.
 	Satisfied
 	Ask         // there is no list: the model is asked whether anything is open; see middleware.WithClosingQuestion
-	CheckFailed // nothing is open on the list, and the program's check failed; see middleware.Rules.Check
+	CheckFailed // nothing is open on the list, and the program's check failed; see middleware.WithCheck
 
 	// Disabled and the others of this group are about the call.
 	Disabled        // the setting todo-continuation is false
@@ -104,7 +104,7 @@ const (
 	TooSoon         // Limits.MinInterval has not passed since the last prompt; carryon waits
 
 	// CheckDue and the others of this group are about the program's check; see
-	// middleware.Rules.Check. CheckDue says that the check is asked next. It is the
+	// middleware.WithCheck. CheckDue says that the check is asked next. It is the
 	// reason of an outcome only while the call runs.
 	CheckDue
 	CheckPassed    // the work is done: the program's check says so
@@ -121,6 +121,6 @@ const (
 	Shutdown // see middleware.Middleware.Drain
 	Failed   // the continuation could not be opened, failed, or timed out
 	// Holdout says that every condition is met, but that the session belongs to
-	// the control group; see middleware.Rules.Holdout.
+	// the control group; see middleware.WithHoldout.
 	Holdout
 )

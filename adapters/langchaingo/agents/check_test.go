@@ -26,13 +26,13 @@ func TestExecutorsEndWhenTheCheckPasses(t *testing.T) {
 				search = fakellm.Call("search", `{"__arg1":"tea"}`)
 			}
 			var turns []string
-			check := middleware.WithRules(middleware.Rules{Check: func(_ context.Context, turn middleware.NextTurn) error {
+			check := middleware.WithCheck(func(_ context.Context, turn middleware.NextTurn) error {
 				turns = append(turns, turn.Text)
 				if len(turns) == 1 {
 					return &middleware.Unmet{Name: "make test", Text: "FAIL TestTea"}
 				}
 				return nil
-			}})
+			})
 			s := newScene(t, k, setup{todos: done, options: []middleware.Option{check, threeTries}},
 				search, fakellm.Text(k.final+"All done."), search, fakellm.Text(k.final+"Mended."))
 			r := s.requireRun(t, "Do it.")
@@ -54,7 +54,7 @@ func TestExecutorWithoutAStepIsNotChecked(t *testing.T) {
 	t.Parallel()
 	for _, k := range append([]kind{functions}, textKinds...) {
 		s := newScene(t, k, setup{todos: todo.Static(), options: []middleware.Option{
-			middleware.WithRules(middleware.Rules{Check: func(context.Context, middleware.NextTurn) error { t.Error("asked"); return nil }}),
+			middleware.WithCheck(func(context.Context, middleware.NextTurn) error { t.Error("asked"); return nil }),
 		}}, fakellm.Text(k.final+"Tea is a drink."))
 		assert.Equal(t, "Tea is a drink.", strings.TrimSpace(s.requireRun(t, "What is tea?").output))
 	}

@@ -54,7 +54,7 @@ func FuzzJoinedAnswersAreReadAsFinishes(f *testing.F) {
 			return parse(answer)
 		}
 		model := &twoTurns{answers: [2]string{first, second}}
-		mw := middleware.New(twoTodos, middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}}))
+		mw := middleware.New(twoTodos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}))
 		var shown strings.Builder
 		answer, err := carrylangchain.Wrap(model, mw, carrylangchain.WithTextAgent(parse)).GenerateContent(t.Context(),
 			[]llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, "Do it.")},

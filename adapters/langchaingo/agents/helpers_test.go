@@ -34,13 +34,13 @@ var twoTodos = todo.Static(
 )
 
 // unhurried has no interval between prompts, so that no test waits.
-var unhurried = middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off}})
+var unhurried = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off})
 
 // unattended is the mode in which it does not matter how a text ends.
 var unattended = middleware.WithApprovalMode(continuation.ApprovalYOLO)
 
 // threeTries is the default budget of other clients.
-var threeTries = middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 3}})
+var threeTries = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 3})
 
 // blocked is a reason that todo_pause accepts.
 const blocked = "The grammar file grammar.ebnf is missing"

@@ -29,7 +29,7 @@ type Program func(ctx context.Context, url string, client *http.Client, tools *T
 func Run(t *testing.T, program Program) {
 	t.Helper()
 	assert.Equal(t, []string{"parser.go"}, work(t, program, nil), "without carryon")
-	mw := middleware.New(todo.FromConversation(), middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off}}))
+	mw := middleware.New(todo.FromConversation(), middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off}))
 	assert.Equal(t, []string{"parser.go", "parser_test.go"}, work(t, program, transport.New(nil, mw)), "with carryon")
 }
 

@@ -119,7 +119,7 @@ func newPatient(t *testing.T, engine records.Records) *patient {
 	limits := open()
 	limits.StoreTimeout = 10 * time.Second
 	mw := middleware.New(todo.Static(todo.Todo{ID: "1", Content: "Paint the fence", Status: todo.Pending}),
-		middleware.WithRecords(engine), middleware.WithRules(middleware.Rules{Limits: limits}), middleware.WithClock(p.clock),
+		middleware.WithRecords(engine), middleware.WithLimits(limits), middleware.WithClock(p.clock),
 		middleware.WithLogger(slog.New(slog.NewTextHandler(p.log, nil))))
 	p.client = &http.Client{Transport: transport.New(http.DefaultTransport, mw)}
 	return p

@@ -99,7 +99,7 @@ func serve(role string, open func(url string) (records.Records, error), in io.Re
 	r := &replica{store: session.NewSharedStore(engine, continuation.DefaultLimits().SessionLife), model: c.Model}
 	c.Limits.StoreTimeout = 30 * time.Second
 	r.mw = middleware.New(todo.Static(todo.Todo{ID: "1", Content: "Paint the fence", Status: todo.Pending}),
-		middleware.WithRecords(engine), middleware.WithRules(middleware.Rules{Limits: c.Limits}))
+		middleware.WithRecords(engine), middleware.WithLimits(c.Limits))
 	r.client = &http.Client{Transport: transport.New(http.DefaultTransport, r.mw)}
 	var mu sync.Mutex
 	for lines := bufio.NewScanner(in); lines.Scan(); {

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/sashabaranov/go-openai"
 	"github.com/stretchr/testify/assert"
@@ -46,7 +45,7 @@ func New(t *testing.T, m Mode, todos todo.Provider, opts ...middleware.Option) *
 func NewInBubble(t *testing.T, m Mode, todos todo.Provider, opts ...middleware.Option) *Scenario {
 	t.Helper()
 	server := fakellm.NewServer(t)
-	opts = slices.Concat([]middleware.Option{middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: time.Second}})}, opts)
+	opts = slices.Concat([]middleware.Option{middleware.WithLimits(continuation.Limits{})}, opts)
 	return newScenario(t, m, server, &Transport{Base: server.Transport(), URL: fakellm.BaseURL}, todos, opts...)
 }
 

@@ -55,5 +55,5 @@ func AtMost(n int) middleware.Option { return Within(continuation.Limits{MaxAtte
 // Within returns an option for the limits, with no interval between prompts.
 func Within(limits continuation.Limits) middleware.Option {
 	limits.MinInterval = continuation.Off
-	return middleware.WithRules(middleware.Rules{Limits: limits})
+	return middleware.WithLimits(limits)
 }

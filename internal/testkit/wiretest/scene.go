@@ -40,7 +40,7 @@ var TwoTodos = todo.Static( //nolint:gochecknoglobals // constant
 
 // Unhurried has no interval between prompts, so that no test waits, and an attempt less than by default, so that
 // scripts are short.
-var Unhurried = middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 3}}) //nolint:gochecknoglobals // constant
+var Unhurried = middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 3}) //nolint:gochecknoglobals // constant
 
 // Unattended is the mode in which it does not matter how a text ends.
 var Unattended = middleware.WithApprovalMode(continuation.ApprovalYOLO) //nolint:gochecknoglobals // constant
@@ -380,5 +380,5 @@ func Do(tb testing.TB, base http.RoundTripper, r *http.Request, todos todo.Provi
 
 // Continuations returns an option: so many of them in a row, without an interval between prompts.
 func Continuations(n int) middleware.Option {
-	return middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: n}})
+	return middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: n})
 }

@@ -147,7 +147,7 @@ func FuzzContinuationRequest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte, stream bool) {
 		var sent []string
 		todos := todo.Static(todo.Todo{Content: "Write the parser", Status: todo.InProgress})
-		mw := middleware.New(todos, middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}}))
+		mw := middleware.New(todos, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 2}))
 		request := wiretest.NewChatRequest(t, t.Context(), "http://model.test/v1", string(body))
 		response, err := transport.New(playing(&sent, stream), mw).RoundTrip(request)
 		require.NoError(t, err)

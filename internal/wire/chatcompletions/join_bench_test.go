@@ -37,7 +37,7 @@ func (t *twoTurns) RoundTrip(r *http.Request) (*http.Response, error) {
 func oneMore() *middleware.Middleware {
 	return middleware.New(
 		todo.Static(todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress}),
-		middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}}),
+		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}),
 	)
 }
 

@@ -224,7 +224,7 @@ func TestCountsBeyondAnyBudget(t *testing.T) {
 	t.Parallel()
 	usage := `,"usage":{"prompt_tokens":1e30,"completion_tokens":99999999999999999999,"total_tokens":3}}` + "\n\n"
 	second := strings.TrimSuffix(chunkOf(0, `{"content":"Soon."}`, "stop", ""), "}\n\n") + usage + done
-	budget := middleware.WithRules(middleware.Rules{Limits: continuation.Limits{TokenBudget: 1_000_000, MaxAttempts: 3, MinInterval: continuation.Off}})
+	budget := middleware.WithLimits(continuation.Limits{TokenBudget: 1_000_000, MaxAttempts: 3, MinInterval: continuation.Off})
 	got := scenario.New(t, scenario.WireStream, scenario.TwoTodos(), budget).Ask(planned(), fakellm.Raw(second))
 	assert.Equal(t, reasons.TokenBudget, got.Outcome.Reason, got.Outcome.Reason.String())
 }

@@ -237,7 +237,7 @@ var scripts = map[string]parity{
 	"no text":          {turns: wiretest.Texts(" \n", " \n", " \n", " \n")},
 	"empty turns":      {turns: []fakellm.Turn{fakellm.Text(""), wiretest.Edit()}},
 	"legacy call":      {turns: []fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Call("edit_file", "{}").With(fakellm.Legacy)}},
-	"dry run":          {opts: []middleware.Option{middleware.WithRules(middleware.Rules{DryRun: true})}, turns: wiretest.Texts(wiretest.Plan)},
+	"dry run":          {opts: []middleware.Option{middleware.WithDryRun()}, turns: wiretest.Texts(wiretest.Plan)},
 	"suppressed":       {ctx: continuation.Suppress, turns: wiretest.Texts(wiretest.Plan)},
 	"disabled":         {attended: true, disabled: true, turns: wiretest.Texts(wiretest.Plan)},
 	"vetoed":           {opts: []middleware.Option{middleware.WithGate(func(context.Context, middleware.NextTurn) error { return errors.New("no") })}, turns: wiretest.Texts(wiretest.Plan)},

@@ -30,7 +30,7 @@ const quirkTask = "Write the parser"
 // onceMore returns a middleware that continues a call once, and does not wait.
 func onceMore() *middleware.Middleware {
 	todos := todo.Static(todo.Todo{ID: "1", Content: quirkTask, Status: todo.Pending})
-	return middleware.New(todos, wiretest.Unattended, middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off}}))
+	return middleware.New(todos, wiretest.Unattended, middleware.WithLimits(continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off}))
 }
 
 // carriedOn puts the transport before an upstream.

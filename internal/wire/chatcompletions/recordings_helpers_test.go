@@ -48,7 +48,7 @@ var (
 
 // forRecordings continues a call once, and without waiting.
 func forRecordings(todos todo.Provider) *middleware.Middleware {
-	return middleware.New(todos, wiretest.Unattended, middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}}))
+	return middleware.New(todos, wiretest.Unattended, middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}))
 }
 
 // recordedAnswer is an answer to the byte.

@@ -71,7 +71,7 @@ func TestContinuationsThatDoNotEndWell(t *testing.T) {
 					continue
 				}
 				got := ask{
-					options: []middleware.Option{middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}})},
+					options: []middleware.Option{middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1})},
 					turns:   []fakellm.Turn{fakellm.Text(wiretest.Plan), test.turn, test.turn, test.turn},
 				}.play(t, stream)
 				require.NoError(t, got.err)

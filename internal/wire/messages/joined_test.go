@@ -101,7 +101,7 @@ func TestTurnsAreJoined(t *testing.T) {
 // A budget holds whatever counts a provider reports.
 func TestCountsBeyondAnyBudget(t *testing.T) {
 	t.Parallel()
-	budget := middleware.WithRules(middleware.Rules{Limits: continuation.Limits{TokenBudget: 1_000_000, MaxAttempts: 3, MinInterval: continuation.Off}})
+	budget := middleware.WithLimits(continuation.Limits{TokenBudget: 1_000_000, MaxAttempts: 3, MinInterval: continuation.Off})
 	for _, usage := range []string{
 		`{"input_tokens":9223372036854775807,"cache_read_input_tokens":9223372036854775807,"output_tokens":2}`, `{"input_tokens":3,"output_tokens":1e30}`,
 	} {

@@ -66,7 +66,7 @@ func (s *speaker) check(t *testing.T, stream bool, takes time.Duration, answers 
 	ctx, outcomes := middleware.Capture(t.Context())
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://model.test"+path, strings.NewReader(s.working(stream)))
 	require.NoError(t, err)
-	mw := middleware.New(todo.FromConversation(), wiretest.Continuations(3), middleware.WithRules(middleware.Rules{Check: func(ctx context.Context, _ middleware.NextTurn) error {
+	mw := middleware.New(todo.FromConversation(), wiretest.Continuations(3), middleware.WithCheck(func(ctx context.Context, _ middleware.NextTurn) error {
 		got.asked++
 		fails := got.asked < len(answers)
 		select {
@@ -78,7 +78,7 @@ func (s *speaker) check(t *testing.T, stream bool, takes time.Duration, answers 
 			return &middleware.Unmet{Name: "make test", Text: "FAIL"}
 		}
 		return nil
-	}}))
+	}))
 	began := time.Now()
 	response, err := transport.New(base, mw).RoundTrip(r)
 	require.NoError(t, err)

@@ -21,7 +21,7 @@ import (
 // it has before.
 func slow(takes time.Duration) (middleware.Option, *time.Duration) {
 	ended, began := new(time.Duration), time.Now()
-	return middleware.WithRules(middleware.Rules{Check: func(ctx context.Context, _ middleware.NextTurn) error {
+	return middleware.WithCheck(func(ctx context.Context, _ middleware.NextTurn) error {
 		select {
 		case <-time.After(takes):
 			return unmet("no")
@@ -29,7 +29,7 @@ func slow(takes time.Duration) (middleware.Option, *time.Duration) {
 			*ended = time.Since(began)
 			return ctx.Err()
 		}
-	}}), ended
+	}), ended
 }
 
 // A deadline of the caller's ends the check before it costs the answer.
@@ -63,10 +63,10 @@ func TestDeadlineEndsACheck(t *testing.T) {
 func TestCheckIsNotAskedWithoutTime(t *testing.T) {
 	t.Parallel()
 	scenario.InBubbles(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.NewInBubble(t, m, finished(), middleware.WithRules(middleware.Rules{Check: func(context.Context, middleware.NextTurn) error {
+		s := scenario.NewInBubble(t, m, finished(), middleware.WithCheck(func(context.Context, middleware.NextTurn) error {
 			t.Error("asked")
 			return nil
-		}}))
+		}))
 		ctx, cancel := context.WithTimeout(s.Ctx, time.Minute)
 		defer cancel()
 		got := s.Call(ctx, worked(), doFirst(func() { <-time.After(40 * time.Second) }, fakellm.Text("All done.")))
@@ -115,12 +115,12 @@ func TestDrainEndsAndAwaitsACheck(t *testing.T) {
 	scenario.InBubbles(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		began := time.Now()
 		returned, drained := make(chan time.Duration, 1), make(chan time.Duration, 1)
-		s := scenario.NewInBubble(t, m, finished(), middleware.WithRules(middleware.Rules{Check: func(ctx context.Context, _ middleware.NextTurn) error {
+		s := scenario.NewInBubble(t, m, finished(), middleware.WithCheck(func(ctx context.Context, _ middleware.NextTurn) error {
 			<-ctx.Done()
 			<-time.After(2 * time.Second) // to end what it has started
 			returned <- time.Since(began)
 			return ctx.Err()
-		}}))
+		}))
 		time.AfterFunc(time.Minute, func() {
 			_ = s.Middleware.Drain(t.Context())
 			drained <- time.Since(began)
@@ -138,10 +138,10 @@ func TestDrainEndsAndAwaitsACheck(t *testing.T) {
 func TestCheckThatDoesNotListen(t *testing.T) {
 	t.Parallel()
 	scenario.InBubbles(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.NewInBubble(t, m, finished(), middleware.WithRules(middleware.Rules{Check: func(context.Context, middleware.NextTurn) error {
+		s := scenario.NewInBubble(t, m, finished(), middleware.WithCheck(func(context.Context, middleware.NextTurn) error {
 			<-time.After(time.Hour)
 			return nil
-		}}))
+		}))
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(s.Ctx, time.Minute)
 		defer cancel()

@@ -25,12 +25,12 @@ func worked() openai.ChatCompletionRequest { return scenario.WithEdit(scenario.R
 
 // says returns a check that says these things, one after the other, and passes after that.
 func says(asked *atomic.Int32, said ...error) middleware.Option {
-	return middleware.WithRules(middleware.Rules{Check: func(context.Context, middleware.NextTurn) error {
+	return middleware.WithCheck(func(context.Context, middleware.NextTurn) error {
 		if n := int(asked.Add(1)); n <= len(said) {
 			return said[n-1]
 		}
 		return nil
-	}})
+	})
 }
 
 func unmet(text string) error { return &middleware.Unmet{Name: "make test", Text: text} }
@@ -159,7 +159,7 @@ func TestCheckThatNobodyUnderstandsIsReportedAndEndsTheTurn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
-				s := scenario.New(t, m, finished(), middleware.WithRules(middleware.Rules{Check: check}))
+				s := scenario.New(t, m, finished(), middleware.WithCheck(check))
 				got := s.Call(s.Ctx, worked(), fakellm.Text("All done."))
 				scenario.RequireComplete(t, m, got, "All done.", "stop")
 				assert.Equal(t, reasons.CheckUnknown, got.Outcome.Reason)
@@ -194,10 +194,10 @@ func TestCheckThatNeverPassesEnds(t *testing.T) {
 			t.Parallel()
 			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				n := 0
-				s := scenario.New(t, m, finished(), middleware.WithRules(middleware.Rules{Check: func(context.Context, middleware.NextTurn) error {
+				s := scenario.New(t, m, finished(), middleware.WithCheck(func(context.Context, middleware.NextTurn) error {
 					n++
 					return unmet(c.text(n - 1))
-				}}))
+				}))
 				got := s.Call(s.Ctx, worked(), scenario.Texts(words...)...)
 				assert.Equal(t, c.want, got.Outcome.Attempts)
 				assert.Equal(t, c.want, n, "it is not asked when no attempt is left")
@@ -216,10 +216,10 @@ func TestCheckThatNeverPassesEndsOverManyCalls(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		n := 0
-		s := scenario.New(t, m, finished(), middleware.WithRules(middleware.Rules{Check: func(context.Context, middleware.NextTurn) error {
+		s := scenario.New(t, m, finished(), middleware.WithCheck(func(context.Context, middleware.NextTurn) error {
 			n++
 			return unmet("FAIL " + string(rune('a'+n)))
-		}}))
+		}))
 		edits := 0
 		for range 30 {
 			s.Server.Append(fakellm.Func(func(r fakellm.Request) fakellm.Turn {
@@ -246,7 +246,7 @@ func TestCheckInADryRunSendsNothing(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		var asked atomic.Int32
-		s := scenario.New(t, m, finished(), middleware.WithRules(middleware.Rules{DryRun: true}), says(&asked, unmet("no")))
+		s := scenario.New(t, m, finished(), middleware.WithDryRun(), says(&asked, unmet("no")))
 		got := s.Call(s.Ctx, worked(), fakellm.Text("All done."))
 		scenario.RequireComplete(t, m, got, "All done.", "stop")
 		assert.Equal(t, int32(1), asked.Load())
@@ -276,7 +276,7 @@ func TestCheckIsAskedInTheControlGroup(t *testing.T) {
 			t.Parallel()
 			scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 				var asked atomic.Int32
-				s := scenario.New(t, m, c.todos, middleware.WithRules(middleware.Rules{Holdout: 1}), says(&asked, c.said...))
+				s := scenario.New(t, m, c.todos, middleware.WithHoldout(1), says(&asked, c.said...))
 				got := s.Call(s.Ctx, worked(), fakellm.Text("All done:"))
 				scenario.RequireComplete(t, m, got, "All done:", "stop")
 				assert.Equal(t, int32(1), asked.Load())
@@ -293,7 +293,7 @@ func TestCheckMayCallTheWrappedClient(t *testing.T) {
 	scenario.InModes(t, scenario.AllModes(), func(t *testing.T, m scenario.Mode) {
 		var s *scenario.Scenario
 		asked := 0
-		s = scenario.New(t, m, finished(), middleware.WithRules(middleware.Rules{Check: func(ctx context.Context, turn middleware.NextTurn) error {
+		s = scenario.New(t, m, finished(), middleware.WithCheck(func(ctx context.Context, turn middleware.NextTurn) error {
 			asked++
 			assert.Equal(t, "s", continuation.Session(ctx))
 			answer := s.Mode.Call(ctx, s.Client, worked())
@@ -303,7 +303,7 @@ func TestCheckMayCallTheWrappedClient(t *testing.T) {
 				return unmet(answer.Text)
 			}
 			return nil
-		}}))
+		}))
 		got := s.Call(s.Ctx, worked(), scenario.Texts("All done.", "A judge says no.", "So does this.", "Mended.", "Yes.", "Yes, too.")...)
 		assert.Equal(t, "All done.\n\nMended.", got.Text)
 		assert.Equal(t, 2, asked)
@@ -370,6 +370,11 @@ func TestGateSeesTheFailureOfACheck(t *testing.T) {
 	})
 }
 
+func TestNoCheckIsRefused(t *testing.T) {
+	t.Parallel()
+	assert.PanicsWithValue(t, "carryon/middleware: nil check", func() { middleware.New(finished(), middleware.WithCheck(nil)) })
+}
+
 // A sub-agent's end is not checked; neither that of a conversation that begins with what a
 // sub-agent has said. The main conversation is, whatever its model has given to tools.
 func TestCheckIsOfTheMainConversation(t *testing.T) {
@@ -402,10 +407,10 @@ func TestSubAgentsOfOneSessionRenewNoFailures(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		n := 0
-		s := scenario.New(t, m, finished(), middleware.WithRules(middleware.Rules{Check: func(context.Context, middleware.NextTurn) error {
+		s := scenario.New(t, m, finished(), middleware.WithCheck(func(context.Context, middleware.NextTurn) error {
 			n++
 			return unmet("FAIL " + string(rune('a'+n)))
-		}}))
+		}))
 		part := 0
 		task := func() string { return "Look for all callers of parse and list them, part " + strings.Repeat("x", part) }
 		for range 60 {

@@ -128,7 +128,7 @@ func TestToollessCallIsContinuedOnRequest(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.New(t, m, scenario.NewList(scenario.Pending("Tell the end")), middleware.WithToollessCalls(),
-			middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}}))
+			middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: 1}))
 		request := scenario.Request()
 		request.Tools = nil
 		got := s.Call(s.Ctx, request, scenario.Texts("Once upon a time.", "The end.")...)
@@ -325,7 +325,7 @@ func TestTurnThatBrokeOffIsReturnedAsItCame(t *testing.T) {
 func TestEmptyTurnsAreContinuedLikeAnyOther(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MaxAttempts: 2, MinInterval: continuation.Off}}))
+		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithLimits(continuation.Limits{MaxAttempts: 2, MinInterval: continuation.Off}))
 		got := s.Ask(fakellm.Text(" "), fakellm.Text(""), fakellm.Text("\n"))
 
 		require.NoError(t, got.Err)

@@ -54,7 +54,7 @@ func TestHalfAnAnswerInOnePieceIsGivenUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := scenario.NewInBubble(t, scenario.TypedUnary, scenario.TwoTodos(),
-			middleware.WithRules(middleware.Rules{Limits: continuation.Limits{FirstByteTimeout: time.Minute}}))
+			middleware.WithLimits(continuation.Limits{FirstByteTimeout: time.Minute}))
 		began := time.Now()
 		got := s.Ask(fakellm.Text("One:"), fakellm.Text("Two:").HangAfter(1))
 		requireTimedOut(t, s, got, "One:", middleware.ErrFirstByteTimeout)
@@ -104,9 +104,9 @@ func TestCallersOwnTurnHasNoTimeLimit(t *testing.T) {
 func TestTimeLimitsCanBeSwitchedOff(t *testing.T) {
 	t.Parallel()
 	scenario.InBubbles(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.NewInBubble(t, m, scenario.TwoTodos(), middleware.WithRules(middleware.Rules{Limits: continuation.Limits{
+		s := scenario.NewInBubble(t, m, scenario.TwoTodos(), middleware.WithLimits(continuation.Limits{
 			ResponseTimeout: continuation.Off, FirstByteTimeout: continuation.Off,
-		}}))
+		}))
 		got := s.Ask(fakellm.Text(scenario.Plan), scenario.Edit().Delay(time.Hour))
 		scenario.RequireComplete(t, m, got, scenario.Plan, "tool_calls")
 	})
@@ -228,7 +228,7 @@ func TestContinuationIsOpenedWithEnoughTimeLeft(t *testing.T) {
 func TestWaitThatLeavesTooLittleTimeIsNotBegun(t *testing.T) {
 	t.Parallel()
 	scenario.InBubbles(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.NewInBubble(t, m, scenario.TwoTodos(), middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: time.Minute}}))
+		s := scenario.NewInBubble(t, m, scenario.TwoTodos(), middleware.WithLimits(continuation.Limits{MinInterval: time.Minute}))
 		s.Ask(fakellm.Text("One:"), scenario.Edit())
 		ctx, cancel := context.WithTimeout(s.Ctx, 10*time.Second)
 		defer cancel()
@@ -252,7 +252,7 @@ func TestRejectedPauseKeepsTheInterval(t *testing.T) {
 func TestRejectedPauseIsAcceptedIfTheWaitWouldMissTheDeadline(t *testing.T) {
 	t.Parallel()
 	scenario.InBubbles(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.NewInBubble(t, m, scenario.TwoTodos(), middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: time.Minute}}))
+		s := scenario.NewInBubble(t, m, scenario.TwoTodos(), middleware.WithLimits(continuation.Limits{MinInterval: time.Minute}))
 		ctx, cancel := context.WithTimeout(s.Ctx, 10*time.Second)
 		defer cancel()
 		got := s.Call(ctx, scenario.Request(), fakellm.Text("One:"), fakellm.Pause("stuck"))

@@ -32,7 +32,7 @@ func TestPromptsKeepTheInterval(t *testing.T) {
 func TestWaitIsOnlyTheRestOfTheInterval(t *testing.T) {
 	t.Parallel()
 	scenario.InBubbles(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.NewInBubble(t, m, scenario.TwoTodos(), middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: time.Minute}}))
+		s := scenario.NewInBubble(t, m, scenario.TwoTodos(), middleware.WithLimits(continuation.Limits{MinInterval: time.Minute}))
 		s.Ask(fakellm.Text(scenario.Plan), scenario.Edit())
 		<-time.After(45 * time.Second)
 		s.Call(s.Ctx, scenario.WithEdit(scenario.Request(), "call_2_1"), fakellm.Text(scenario.Plan), scenario.Edit())
@@ -121,7 +121,7 @@ func TestTextIsOutBeforeTheWait(t *testing.T) {
 func TestEndOfTheContextEndsTheWaitAtOnce(t *testing.T) {
 	t.Parallel()
 	scenario.InBubbles(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.NewInBubble(t, m, scenario.TwoTodos(), middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: time.Hour}}))
+		s := scenario.NewInBubble(t, m, scenario.TwoTodos(), middleware.WithLimits(continuation.Limits{MinInterval: time.Hour}))
 		s.Ask(fakellm.Text(scenario.Plan), scenario.Edit())
 		ctx, cancel := context.WithCancel(s.Ctx)
 		time.AfterFunc(time.Minute, cancel)
@@ -155,7 +155,7 @@ func TestCauseOfTheContextComesWithTheError(t *testing.T) {
 func TestCloseEndsTheWaitAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := scenario.NewInBubble(t, scenario.TypedStream, scenario.TwoTodos(), middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: time.Hour}}))
+		s := scenario.NewInBubble(t, scenario.TypedStream, scenario.TwoTodos(), middleware.WithLimits(continuation.Limits{MinInterval: time.Hour}))
 		s.Ask(fakellm.Text(scenario.Plan), scenario.Edit())
 		s.Server.Append(fakellm.Text(scenario.Plan))
 		got, err := scenario.Open(s.Ctx, s.Client, scenario.Request())

@@ -23,7 +23,7 @@ import (
 
 func TestCloseFromAnotherGoroutineEndsWhateverRuns(t *testing.T) {
 	t.Parallel()
-	longInterval := middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: time.Hour}})
+	longInterval := middleware.WithLimits(continuation.Limits{MinInterval: time.Hour})
 	for name, c := range map[string]struct {
 		turns   []fakellm.Turn
 		options []middleware.Option
@@ -70,9 +70,9 @@ func TestCloseFromAnotherGoroutineEndsWhateverRuns(t *testing.T) {
 }
 
 // unlimited allows any number of continuations.
-var unlimited = middleware.WithRules(middleware.Rules{Limits: continuation.Limits{
+var unlimited = middleware.WithLimits(continuation.Limits{
 	MaxAttempts: continuation.Off, MaxWithoutProgress: continuation.Off, MinInterval: continuation.Off,
-}})
+})
 
 // draftThenCall answers the first turn with draft, and a continuation with a tool
 // call.

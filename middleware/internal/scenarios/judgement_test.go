@@ -170,7 +170,7 @@ func TestWhoseTurnItIs(t *testing.T) {
 			for mode, want := range map[continuation.ApprovalMode]continuation.Reason{
 				continuation.ApprovalDefault: tt.standard, continuation.ApprovalYOLO: tt.yolo,
 			} {
-				s := scenario.New(t, scenario.WireUnary, todo.FromConversation(), middleware.WithRules(middleware.Rules{DryRun: true}), middleware.WithApprovalMode(mode))
+				s := scenario.New(t, scenario.WireUnary, todo.FromConversation(), middleware.WithDryRun(), middleware.WithApprovalMode(mode))
 				got := s.Call(s.Ctx, conversation(tt.history...), fakellm.Text(tt.text))
 				require.NoError(t, got.Err)
 				assert.Equal(t, want, got.Outcome.Reason, "%s: %v", mode, got.Outcome)

@@ -263,7 +263,7 @@ func TestWaitOnAFakeClockIsAsLongAsTheRestOfTheInterval(t *testing.T) {
 	t.Parallel()
 	clock := carryontest.NewClock()
 	s := scenario.New(t, scenario.TypedUnary, scenario.TwoTodos(), middleware.WithClock(clock),
-		middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MinInterval: time.Minute, FirstByteTimeout: continuation.Off}}))
+		middleware.WithLimits(continuation.Limits{MinInterval: time.Minute, FirstByteTimeout: continuation.Off}))
 	s.Ask(fakellm.Text(scenario.Plan), scenario.Edit())
 	clock.Advance(20 * time.Second)
 	s.Server.Append(fakellm.Text(scenario.Plan), scenario.Edit())

@@ -25,7 +25,7 @@ import (
 // What a dry run or a holdout does not send is in the log at the level of what is sent.
 func TestLogSaysWhatWasNotSent(t *testing.T) {
 	t.Parallel()
-	for name, option := range map[string]middleware.Option{"dry_run": middleware.WithRules(middleware.Rules{DryRun: true}), "holdout": middleware.WithRules(middleware.Rules{Holdout: 1})} {
+	for name, option := range map[string]middleware.Option{"dry_run": middleware.WithDryRun(), "holdout": middleware.WithHoldout(1)} {
 		scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 			logged := new(logBook)
 			s := scenario.New(t, m, scenario.TwoTodos(), option, middleware.WithLogger(logged.logger()))

@@ -148,7 +148,7 @@ func TestTurnsHaveTimes(t *testing.T) {
 				var seen spans
 				list := todo.Static(todo.Todo{Content: "Write it", Status: todo.Pending})
 				s := scenario.NewInBubble(t, m, list, middleware.WithObserver(seen.observer()),
-					middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MaxAttempts: 1}}))
+					middleware.WithLimits(continuation.Limits{MaxAttempts: 1}))
 				began := time.Now()
 				require.NoError(t, s.Ask(fakellm.Text("One:").Delay(time.Second), scenario.Edit().Delay(3*time.Second)).Err)
 
@@ -303,10 +303,10 @@ func TestContinuationsHaveResults(t *testing.T) {
 		"paused":    pause,
 		"failed":    scenario.Failure(http.StatusBadRequest),
 	} {
-		t.Run(result, func(t *testing.T) {
+		t.Run(string(result), func(t *testing.T) {
 			t.Parallel()
 			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
-				s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off}}))
+				s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithLimits(continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off}))
 				require.NoError(t, s.Ask(fakellm.Text("One:"), turn).Err)
 				require.NotEmpty(t, s.Events.Ended())
 				assert.Equal(t, result, s.Events.Ended()[0].Result)
@@ -357,7 +357,7 @@ func TestQuestionsHaveResults(t *testing.T) {
 				require.Len(t, ended, 1)
 				assert.Equal(t, true, started[0]["closing_question"])
 				assert.Equal(t, true, ended[0]["closing_question"])
-				assert.Equal(t, scene.result, ended[0]["result"])
+				assert.Equal(t, string(scene.result), ended[0]["result"])
 			})
 		})
 	}
@@ -384,7 +384,7 @@ func TestSlowAndBrokenObserversCannotBreakACall(t *testing.T) {
 		called := make(map[string]bool)
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos(), middleware.WithObserver(slowAndBroken(called)),
 			middleware.WithRecords(records.NewMemoryEngine()),
-			middleware.WithRules(middleware.Rules{Limits: continuation.Limits{FirstByteTimeout: 20 * time.Second, ResponseTimeout: 20 * time.Second}}))
+			middleware.WithLimits(continuation.Limits{FirstByteTimeout: 20 * time.Second, ResponseTimeout: 20 * time.Second}))
 		answer := s.Ask(fakellm.Text("One:"), scenario.Edit())
 		require.NoError(t, answer.Err)
 		assert.Equal(t, 2, answer.Outcome.Turns, "the time of observers counts against no limit")

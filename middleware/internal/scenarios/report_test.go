@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -333,7 +332,7 @@ func TestLogHoldsTextsIfAllowedButNoKeys(t *testing.T) {
 func TestDryRunReportsAndDoesNothing(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithRules(middleware.Rules{DryRun: true, Limits: continuation.Limits{MinInterval: time.Second}}),
+		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithDryRun(), middleware.WithLimits(continuation.Limits{}),
 			middleware.WithGate(func(context.Context, middleware.NextTurn) error {
 				t.Error("the gate is asked only before a prompt is sent")
 				return nil
@@ -377,7 +376,7 @@ func sdkAnswerWithID(t *testing.T, m scenario.Mode, id string, turn fakellm.Turn
 func TestDryRunSaysWhatSpeaksAgainst(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, todo.Static(), middleware.WithRules(middleware.Rules{DryRun: true}))
+		s := scenario.New(t, m, todo.Static(), middleware.WithDryRun())
 		assert.Equal(t, reasons.EmptyList, s.Ask(fakellm.Text(scenario.Plan)).Outcome.Reason)
 		assert.Equal(t, reasons.ToolCalls, s.Ask(scenario.Edit()).Outcome.Reason)
 		request := scenario.Request()
@@ -391,7 +390,7 @@ func TestDryRunSaysWhatSpeaksAgainst(t *testing.T) {
 func TestDryRunLeavesATodoPauseOfTheModelAlone(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
-		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithRules(middleware.Rules{DryRun: true}), middleware.WithPauseTool(middleware.PauseToolAlways))
+		s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithDryRun(), middleware.WithPauseTool(middleware.PauseToolAlways))
 		got := s.Ask(fakellm.Pause(scenario.Blocked))
 		scenario.RequireSame(t, scenario.SDKAnswer(t, m, scenario.Request(), fakellm.Pause(scenario.Blocked)), got)
 		assert.Nil(t, got.Outcome.Paused)

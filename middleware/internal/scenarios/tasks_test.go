@@ -636,7 +636,7 @@ func TestRequestsOutOfScopeCarryNoReminder(t *testing.T) {
 func TestDryRunSendsNoReminder(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
-		s := newTaskScenario(t, m, scenario.TwoTodos(), middleware.WithRules(middleware.Rules{DryRun: true}))
+		s := newTaskScenario(t, m, scenario.TwoTodos(), middleware.WithDryRun())
 		s.ends(t, "job-7")
 		require.NoError(t, s.Ask(fakellm.Text(scenario.Plan)).Err)
 		assert.Equal(t, plainBody(t, m, scenario.Request()), s.Body(t, 0))

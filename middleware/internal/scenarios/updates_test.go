@@ -69,7 +69,7 @@ func updateCases() []updateCase {
 	var (
 		open     = []todo.Todo{scenario.InProgress("Write it"), scenario.Pending("Test it")}
 		done     = []todo.Todo{scenario.Completed("Write it"), scenario.Completed("Test it")}
-		interval = middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MaxAttempts: 3}})
+		interval = middleware.WithLimits(continuation.Limits{MaxAttempts: 3})
 		gate     = middleware.WithGate(func(context.Context, middleware.NextTurn) error { return nil })
 	)
 	texts := scenario.Texts("One:", "Two:", "Three:", "Four:")

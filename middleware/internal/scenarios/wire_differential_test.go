@@ -148,7 +148,7 @@ func TestWrapAndTheWireAgreeOnUnusableAnswers(t *testing.T) {
 func randomOptions(r *rand.Rand) []middleware.Option {
 	options := []middleware.Option{
 		middleware.WithPauseTool(middleware.PauseToolAlways), middleware.WithUsage(middleware.UsageLastTurn),
-		middleware.WithNotice(pause.NoNotice), middleware.WithApprovalMode(continuation.ApprovalYOLO), middleware.WithRules(middleware.Rules{DryRun: true}),
+		middleware.WithNotice(pause.NoNotice), middleware.WithApprovalMode(continuation.ApprovalYOLO), middleware.WithDryRun(),
 	}
 	return slices.DeleteFunc(options, func(middleware.Option) bool { return r.IntN(3) > 0 })
 }

@@ -59,7 +59,7 @@ func TestResumedStallsAreCountedOverSeveralCalls(t *testing.T) {
 
 func TestUnwantedContinuationsAreCounted(t *testing.T) {
 	t.Parallel()
-	limits := middleware.WithRules(middleware.Rules{Limits: continuation.Limits{MaxAttempts: 2, MinInterval: continuation.Off}})
+	limits := middleware.WithLimits(continuation.Limits{MaxAttempts: 2, MinInterval: continuation.Off})
 	breaksOff := fakellm.Func(func(r fakellm.Request) fakellm.Turn {
 		if r.Stream {
 			return fakellm.Pause(scenario.Blocked).CutAfter(3)

@@ -25,8 +25,8 @@ type engine struct {
 func newEngine() *engine {
 	lists, _ := todo.FromConversation().(todo.Locator) // as its documentation says
 	in := func(mode continuation.ApprovalMode) *middleware.Middleware {
-		return middleware.New(located{}, middleware.WithRules(middleware.Rules{DryRun: true, Limits: continuation.Limits{TodoTimeout: time.Hour}}), middleware.WithApprovalMode(mode),
-			middleware.WithLogger(slog.New(slog.DiscardHandler)))
+		return middleware.New(located{}, middleware.WithDryRun(), middleware.WithApprovalMode(mode),
+			middleware.WithLogger(slog.New(slog.DiscardHandler)), middleware.WithLimits(continuation.Limits{TodoTimeout: time.Hour}))
 	}
 	return &engine{lists: lists, standard: in(continuation.ApprovalDefault), yolo: in(continuation.ApprovalYOLO)}
 }
