@@ -127,7 +127,8 @@ type Paused struct {
 }
 
 // Exhausted reports that a budget is used up although the list has open todos, or the
-// program's check has failed.
+// program's check has failed. A turn that gets fewer attempts because of how it ended is
+// not one: see [Outcome].Rule.
 type Exhausted struct {
 	continuation.TurnID
 	Reason continuation.Reason

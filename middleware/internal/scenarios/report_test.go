@@ -246,8 +246,9 @@ func loggedCalls(t *testing.T, m scenario.Mode, opts ...middleware.LogOption) *l
 		}
 		return []todo.Todo{{ID: "1", Content: "Write the parser", Status: todo.InProgress}}, nil
 	})
-	s := scenario.New(t, m, broken, middleware.WithLogger(logged.logger(), opts...),
-		scenario.Within(continuation.Limits{MaxAttempts: 2}))
+	options := []middleware.Option{middleware.WithLogger(logged.logger(), opts...), scenario.Within(continuation.Limits{MaxAttempts: 2})}
+	scenario.New(t, m, broken, options...).Ask(scenario.Texts("One:", "Two:", "Three:")...)
+	s := scenario.New(t, m, broken, options...)
 	s.Ask(fakellm.Text("One:"), fakellm.Pause("stuck"), fakellm.Pause(scenario.Blocked))
 	s.Call(s.Ctx, scenario.WithUserMessage(scenario.Request(), "One:", "Go on."), scenario.Texts("Three:", "Four:")...)
 	require.NoError(t, s.Middleware.Resume(s.Ctx))
@@ -286,7 +287,7 @@ func TestLogHasLevelsAndAttributes(t *testing.T) {
 		assert.EqualValues(t, 1, decisions[0]["todos"])
 		assert.EqualValues(t, 1, decisions[0]["active"])
 		assert.Equal(t, "the program's source", decisions[0]["list_from"])
-		assert.Len(t, logged.withMessage(t, "carryon: continuation started"), 6, "a line for each request that was added")
+		assert.Len(t, logged.withMessage(t, "carryon: continuation started"), 8, "a line for each request that was added")
 		assert.Contains(t, decisions[0]["conditions"], "interval_elapsed")
 		failed := logged.withMessage(t, "carryon: failed")
 		require.Len(t, failed, 4, "it was tried three times")
