@@ -303,7 +303,7 @@ func TestContinuationsHaveResults(t *testing.T) {
 		"paused":    pause,
 		"failed":    scenario.Failure(http.StatusBadRequest),
 	} {
-		t.Run(string(result), func(t *testing.T) {
+		t.Run(result, func(t *testing.T) {
 			t.Parallel()
 			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithLimits(continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off}))
@@ -357,7 +357,7 @@ func TestQuestionsHaveResults(t *testing.T) {
 				require.Len(t, ended, 1)
 				assert.Equal(t, true, started[0]["closing_question"])
 				assert.Equal(t, true, ended[0]["closing_question"])
-				assert.Equal(t, string(scene.result), ended[0]["result"])
+				assert.Equal(t, scene.result, ended[0]["result"])
 			})
 		})
 	}
