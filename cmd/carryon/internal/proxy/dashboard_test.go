@@ -168,7 +168,7 @@ func (s *scene) traffic(t *testing.T, turns *script, round int) {
 	t.Helper()
 	kinds := [][]carryontest.Turn{
 		{carryontest.Text(plan), edit()},
-		{carryontest.Text(plan), carryontest.Text("Soon."), carryontest.Text("Very soon.")}, // the budget is used up
+		{carryontest.Text(plan), carryontest.Text("Next, I will write the lexer."), carryontest.Text("Next, I will write the tests.")}, // the budget is used up
 		{carryontest.Text(plan), carryontest.Pause(goodReason)},
 		{carryontest.Text(plan), carryontest.Pause("stuck"), edit()},
 		{carryontest.Text(plan), carryontest.Status(http.StatusBadRequest, `{"error":{"message":"no"}}`)},
