@@ -40,7 +40,7 @@ func (r *repetition) add(text string) bool {
 		if !isWord(c) {
 			continue
 		}
-		if foldWord(c) != r.next() {
+		if fold(c) != r.next() {
 			return false
 		}
 		r.read = true
@@ -54,7 +54,7 @@ func (r *repetition) next() rune {
 		c, size := utf8.DecodeRune(r.rest)
 		r.rest = r.rest[size:]
 		if isWord(c) {
-			return foldWord(c)
+			return fold(c)
 		}
 	}
 	return -1
@@ -68,10 +68,5 @@ func (r *repetition) isWhole() bool {
 // isWord reports whether a character counts in a comparison: a letter or a digit.
 func isWord(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) }
 
-// foldWord returns a character that counts in lower case, and -1 for any other.
-func foldWord(c rune) rune {
-	if isWord(c) {
-		return unicode.ToLower(unicode.ToUpper(c))
-	}
-	return -1
-}
+// fold returns a letter or digit in lower case.
+func fold(c rune) rune { return unicode.ToLower(unicode.ToUpper(c)) }

@@ -108,11 +108,10 @@ func (c *Call) textLen() int {
 // sameWords reports whether two texts have the same letters and digits, in any
 // case. Texts without any are compared as they are.
 func sameWords(a, b []byte) bool {
-	x, y := bytes.Map(foldWord, a), bytes.Map(foldWord, b)
-	if len(x) == 0 {
-		return len(y) == 0 && bytes.Equal(bytes.TrimSpace(a), bytes.TrimSpace(b))
+	if r := newRepetition(b); r != nil {
+		return r.add(rawjson.View(a)) && r.isWhole()
 	}
-	return bytes.Equal(x, y)
+	return bytes.Equal(bytes.TrimSpace(a), bytes.TrimSpace(b))
 }
 
 // continued is what a call keeps from its first continuation on: above all, the point
