@@ -247,7 +247,7 @@ func (d *decider) report(v *decision.Verdict) {
 	if v.Reason == reasons.BrokeOff {
 		d.recordCancel()
 	}
-	if v.Reason.Exhausted() && (v.LimitRule == "" || v.Reason == reasons.CheckExhausted) {
+	if v.UsesUpBudget() {
 		d.env.mw.options.reporter.exhausted(d.env.cancel.caller, Exhausted{TurnID: d.turn.TurnID, Reason: v.Reason})
 	}
 }

@@ -141,10 +141,16 @@ type Verdict struct {
 	State      State               // Input.State, updated for changes of the list
 }
 
-// GoesOn reports whether the turn is continued, now or after a wait, or the program's
-// check is to be asked.
+// GoesOn reports whether the turn goes on: now, after a wait, or if the program's check,
+// which comes next, fails.
 func (v *Verdict) GoesOn() bool {
 	return v.Continue || v.Reason == reasons.TooSoon || v.Reason == reasons.CheckDue
+}
+
+// UsesUpBudget reports whether a budget of the program is used up, or that of its check. A
+// lower limit is none: carryon has made it for how the turn ended, or what came before.
+func (v *Verdict) UsesUpBudget() bool {
+	return v.Reason == reasons.CheckExhausted || v.Reason.Exhausted() && v.LimitRule == ""
 }
 
 // HasSeenList reports whether the decision has looked at the list.
