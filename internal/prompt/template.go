@@ -100,14 +100,14 @@ func parse(text string) template {
 
 // firstPlaceholder returns where the first placeholder of a text begins, and its slot; or
 // the end of the text.
-func firstPlaceholder(text string) (at int, found slot) {
+func firstPlaceholder(text string) (int, slot) {
 	for at := range len(text) {
 		if text[at] != '{' {
 			continue
 		}
-		for found := slotTask; found < slotCount; found++ {
-			if strings.HasPrefix(text[at:], placeholders[found]) {
-				return at, found
+		for s := slotTask; s < slotCount; s++ {
+			if strings.HasPrefix(text[at:], placeholders[s]) {
+				return at, s
 			}
 		}
 	}
