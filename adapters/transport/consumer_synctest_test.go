@@ -49,6 +49,14 @@ func (f *fed) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// slowly gives pieces, four seconds apart.
+func (f *fed) slowly(pieces ...string) {
+	for _, piece := range pieces {
+		f.pieces <- piece
+		<-time.After(4 * time.Second)
+	}
+}
+
 func (f *fed) Close() error {
 	f.once.Do(func() { close(f.closed) })
 	return nil

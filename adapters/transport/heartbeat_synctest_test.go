@@ -94,10 +94,7 @@ func TestHeartbeatWhereNothingOfATurnIsShown(t *testing.T) {
 		b.turn(1, textEvent+finishEvent+doneMark)
 		before, _ := r.now()
 		body := b.base.body(2)
-		for _, name := range []string{"no choices", "no choices", "comments"} {
-			body.pieces <- wordless[name]
-			<-time.After(4 * time.Second)
-		}
+		body.slowly(wordless["no choices"], wordless["no choices"], wordless["comments"])
 		text, err := r.now()
 		require.NoError(b.t, err)
 		assert.Equal(b.t, before, text, "not at once")
@@ -116,10 +113,7 @@ func TestHeartbeatWhileARepeatedTextIsHeld(t *testing.T) {
 		b.turn(1, textEvent+finishEvent+doneMark)
 		before, _ := r.now()
 		body := b.base.body(2)
-		for _, piece := range []string{textEvent, ": still here\n\n", wordless["empty deltas"], ": still here\n\n"} {
-			body.pieces <- piece
-			<-time.After(4 * time.Second)
-		}
+		body.slowly(textEvent, ": still here\n\n", wordless["empty deltas"], ": still here\n\n")
 		body.pieces <- ": still here\n\n"
 		text, err := r.now()
 		require.NoError(b.t, err)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/internal/testkit/servertest"
 )
 
 // instructions returns what each instruction of the Dockerfile says, in order.
@@ -86,10 +88,7 @@ func TestUnit(t *testing.T) {
 // Prometheus loads the alerts; they are silent on a quiet system, and tell of a first failure.
 func TestAlerts(t *testing.T) {
 	t.Parallel()
-	promtool, err := exec.LookPath("promtool")
-	if err != nil {
-		t.Skip("there is no promtool here")
-	}
+	promtool := servertest.Program(t, "promtool")
 	for _, args := range [][]string{{"check", "rules", "alerts.yml"}, {"test", "rules", filepath.Join("testdata", "alerts.test.yml")}} {
 		out, err := exec.CommandContext(t.Context(), promtool, args...).CombinedOutput() //nolint:gosec // of this test
 		assert.NoError(t, err, string(out))

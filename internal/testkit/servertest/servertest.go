@@ -26,6 +26,23 @@ func find(tb testing.TB, names, folders []string) string {
 	if testing.Short() {
 		tb.Skip("-short leaves out real servers")
 	}
+	return lookUp(names, folders)
+}
+
+// Program returns a program that is quick enough for -short. The test is skipped if it is
+// not installed.
+func Program(tb testing.TB, name string) string {
+	tb.Helper()
+	program := lookUp([]string{name}, []string{"/usr/sbin"})
+	if program == "" {
+		missing(tb, name)
+	}
+	return program
+}
+
+// lookUp returns the program of one of these names, in the PATH or in one of these
+// folders, or "" if there is none.
+func lookUp(names, folders []string) string {
 	for _, name := range names {
 		if file, err := exec.LookPath(name); err == nil {
 			return file

@@ -83,12 +83,12 @@ func TestPromptNamesTheToolOfTheList(t *testing.T) {
 		request openai.ChatCompletionRequest
 		want    string
 	}{
-		"it wrote the list":            {todo.FromConversation(), scenario.Offering(planned(), "TaskUpdate"), "with TodoWrite"},
-		"it changes todos":             {todo.FromConversation(), scenario.Offering(items, "TaskUpdate"), "with TaskUpdate"},
-		"it is not offered":            {todo.FromConversation(), items, ""},
-		"of the memory":                {memory, scenario.Offering(scenario.Request(), "Todo_Write"), "with Todo_Write"},
-		"of the memory, not offered":   {memory, scenario.Offering(scenario.Request(), "update_plan"), ""},
-		"of a program, whatever it is": {scenario.TwoTodos(), scenario.Offering(scenario.Request(), "todo_write"), ""},
+		"it wrote the list":          {todo.FromConversation(), scenario.Offering(planned(), "TaskUpdate"), "with TodoWrite"},
+		"it changes todos":           {todo.FromConversation(), scenario.Offering(items, "TaskUpdate"), "with TaskUpdate"},
+		"it is not offered":          {todo.FromConversation(), items, ""},
+		"of the memory":              {memory, scenario.Offering(scenario.Request(), "Todo_Write"), "with Todo_Write"},
+		"of the memory, not offered": {memory, scenario.Offering(scenario.Request(), "update_plan"), ""},
+		"of a program":               {scenario.TwoTodos(), scenario.Offering(scenario.Request(), "todo_write"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/internal/testkit/servertest"
 )
 
 // balancers are the programs whose configuration the documentation has.
@@ -53,13 +54,7 @@ var balancers = map[string]struct {
 // timeout, and returns a client that reaches the proxy through it.
 func balanced(t *testing.T, name, proxy string) *http.Client {
 	t.Helper()
-	program, err := exec.LookPath(name)
-	if err != nil {
-		program = filepath.Join("/usr/sbin", name)
-		if _, err := os.Stat(program); err != nil {
-			t.Skip("there is no " + name + " here")
-		}
-	}
+	program := servertest.Program(t, name)
 	_, documented, ok := strings.Cut(document(t, "operators.md"), "```"+name+"\n")
 	require.True(t, ok)
 	documented, _, _ = strings.Cut(documented, "```")
