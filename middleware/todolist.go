@@ -16,6 +16,8 @@ import (
 	"github.com/carryon-go/carryon/internal/background"
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/lru"
+	"github.com/carryon-go/carryon/internal/origins"
+	"github.com/carryon-go/carryon/internal/tooldef"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -91,9 +93,9 @@ func (s *todoSource) doneTool(origin todo.Origin, offered adapter.ToolNamer) (na
 		_ = s.plugins.run(func() error { name = s.marker.DoneTool(origin, nil); return nil }) // only a hint is lost
 	case s.marker != nil:
 		_ = s.plugins.run(func() error { name = s.marker.DoneTool(origin, offered.ToolNames); return nil })
-	case offered != nil && origin.Place == todo.FromMemory:
+	case offered != nil && origin.Place == origins.Memory:
 		for tool := range offered.ToolNames {
-			if strings.EqualFold(tool, todo.WriteToolName) { // as Memory.Handle compares it
+			if strings.EqualFold(tool, tooldef.TodoWrite) { // as Memory.Handle compares it
 				return tool
 			}
 		}

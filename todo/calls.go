@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/carryon-go/carryon/internal/origins"
 	"github.com/carryon-go/carryon/todo/internal/jslist"
 	"github.com/carryon-go/carryon/todo/internal/sqllist"
 )
@@ -355,7 +356,7 @@ func (s *search) lookAtScript(call *Call) (last bool) {
 		return s.stop(&written, err)
 	}
 	s.noteWriting(call, &effect{whole: true})
-	s.end(FromCall, &written, list)
+	s.end(origins.ToolCall, &written, list)
 	s.scripts.overlaps, s.scripts.ended = s.scripts.endedCells(), nil
 	return s.isOldest(call)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/origins"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -28,79 +29,79 @@ func TestListsKeptItemByItem(t *testing.T) {
 	ab := []todo.Todo{{ID: "1", Content: "a", Status: todo.Completed}, {ID: "2", Content: "b", Status: todo.Pending}}
 	for agent, c := range map[string]struct {
 		calls []todo.Call
-		place todo.Place
+		place string
 	}{
 		"Claude Code": {[]todo.Call{
 			called("TaskCreate", `{"subject":"a","description":"all of a"}`, "Task #1 created successfully: a"),
 			called("TaskCreate", `{"subject":"b","description":"all of b"}`, "Task #2 created successfully: b"),
 			called("TaskUpdate", `{"taskId":"1","status":"in_progress"}`, "Updated task #1 status"),
 			called("TaskUpdate", `{"taskId":"1","status":"completed"}`, "Updated task #1 status"),
-		}, todo.FromSeveralCalls},
+		}, origins.ToolCalls},
 		"Claude Code, listed": {[]todo.Call{
 			called("TaskCreate", `{"subject":"old"}`, "Task #1 created successfully: old"),
 			called("TaskList", `{}`, "#1 [completed] a\n#2 [pending] b"),
-		}, todo.FromResult},
+		}, origins.ToolResult},
 		"Claude Code, a task deleted": {[]todo.Call{
 			called("TaskCreate", `{"subject":"a"}`, "Task #1 created successfully: a"),
 			called("TaskCreate", `{"subject":"b"}`, "Task #2 created successfully: b"),
 			called("TaskUpdate", `{"taskId":"1","status":"completed"}`, "Updated task #1 status"),
 			called("TaskUpdate", `{"taskId":"9","status":"deleted"}`, "Updated task #9 status"),
-		}, todo.FromSeveralCalls},
+		}, origins.ToolCalls},
 		"Mastra": {[]todo.Call{
 			called("task_write", `{"tasks":[{"id":"1","content":"a","status":"pending","activeForm":"A"},{"id":"2","content":"b","status":"pending","activeForm":"B"}]}`, "ok"),
 			called("task_update", `{"id":"1","status":"in_progress"}`, "ok"),
 			called("task_complete", `{"id":"1"}`, "ok"),
-		}, todo.FromSeveralCalls},
+		}, origins.ToolCalls},
 		"Mastra, whose result has all tasks": {[]todo.Call{
 			called("task_complete", `{"id":"1"}`, `{"content":"Done","tasks":[{"id":"1","content":"a","status":"completed"},{"id":"2","content":"b","status":"pending"}]}`),
-		}, todo.FromResult},
+		}, origins.ToolResult},
 		"grok-cli": {[]todo.Call{
 			called("create_todo_list", `{"todos":[{"id":"1","content":"a","status":"in_progress","priority":""},{"id":"2","content":"b","status":"pending","priority":""}]}`, "created"),
 			called("update_todo_list", `{"updates":[{"id":"1","status":"completed"}]}`, "updated"),
-		}, todo.FromSeveralCalls},
+		}, origins.ToolCalls},
 		"pi": {[]todo.Call{
 			called("todo", `{"action":"add","text":"a"}`, "Added todo #1: a"),
 			called("todo", `{"action":"add","text":"b"}`, "Added todo #2: b"),
 			called("todo", `{"action":"toggle","id":1}`, "Todo #1 completed"),
 			called("todo", `{"action":"toggle","id":2}`, "Todo #2 completed"),
 			called("todo", `{"action":"toggle","id":2}`, "Todo #2 uncompleted"),
-		}, todo.FromSeveralCalls},
+		}, origins.ToolCalls},
 		"pi, listed": {[]todo.Call{
 			called("todo", `{"action":"add","text":"old"}`, "Added todo #1: old"),
 			called("todo", `{"action":"list"}`, "[x] #1: a\n[ ] #2: b"),
-		}, todo.FromResult},
+		}, origins.ToolResult},
 		"pi, cleared": {[]todo.Call{
 			called("todo", `{"action":"add","text":"old"}`, "Added todo #1: old"),
 			called("todo", `{"action":"clear"}`, "Cleared 1 todos"),
 			called("todo", `{"action":"add","text":"a"}`, "Added todo #1: a"),
 			called("todo", `{"action":"complete","id":"1"}`, "Todo #1 completed"),
 			called("todo", `{"action":"add","texts":["b"]}`, "Added todo #2: b"),
-		}, todo.FromSeveralCalls},
+		}, origins.ToolCalls},
 		"Copilot CLI of old": {[]todo.Call{
 			called("update_todo", `{"todos":"- [x] a\n- [ ] b"}`, "saved"),
-		}, todo.FromCall},
+		}, origins.ToolCall},
 		"Qwen Code's wrapper": {[]todo.Call{
 			called("tool_call", `{"name":"todo_write","arguments":{"todos":[{"id":"1","content":"a","status":"completed"},{"id":"2","content":"b","status":"pending"}]}}`, "ok"),
-		}, todo.FromCall},
+		}, origins.ToolCall},
 		"a wrapper with text": {[]todo.Call{
 			called("tool_call", `{"name":"todo_write","arguments":"{\"todos\":[{\"content\":\"a\",\"status\":\"done\"},{\"content\":\"b\"}]}"}`, "ok"),
-		}, todo.FromCall},
+		}, origins.ToolCall},
 		"Gemini CLI's tracker": {[]todo.Call{
 			called("tracker_create_task", `{"title":"a","type":"task"}`, `{"task":{"id":"1","title":"a","status":"open"}}`),
 			called("tracker_create_task", `{"title":"b","type":"task"}`, `{"task":{"id":"2","title":"b","status":"open"}}`),
 			called("tracker_update_task", `{"id":"1","status":"closed"}`, "ok"),
-		}, todo.FromSeveralCalls},
+		}, origins.ToolCalls},
 		"Gemini CLI's tracker, in words": {[]todo.Call{
 			called("tracker_create_task", `{"title":"a","description":"#7","type":"task"}`, "Created task 1: a"),
 			called("tracker_create_task", `{"title":"b","description":"","type":"bug"}`, "Created task 2: b"),
 			called("tracker_update_task", `{"id":"1","status":"closed"}`, "Updated task 1. Status: closed"),
-		}, todo.FromSeveralCalls},
+		}, origins.ToolCalls},
 		"a result of MCP that repeats the list": {[]todo.Call{
 			called("mcp__x__task_complete", `{"id":"1"}`, `{"content":[{"type":"text","text":"- [x] #1: a\n- [ ] #2: b"}],"isError":false}`),
-		}, todo.FromResult},
+		}, origins.ToolResult},
 		"arguments that are not known, and a result that is": {[]todo.Call{
 			called("todo_write", `{"markdown":"…"}`, `Saved: [{"id":"1","content":"a","status":"completed"},{"id":"2","content":"b","status":"pending"}]`),
-		}, todo.FromResult},
+		}, origins.ToolResult},
 	} {
 		t.Run(agent, func(t *testing.T) {
 			t.Parallel()
@@ -205,9 +206,9 @@ func wait(cell, result string) todo.Call {
 func TestListInScripts(t *testing.T) {
 	t.Parallel()
 	shell := called("exec", "text(await tools.exec_command({cmd: 'ls'}))", completed)
-	fromCall := todo.Origin{Place: todo.FromCall, Tool: "update_plan", Written: todo.WrittenNow}
+	fromCall := todo.Origin{Place: origins.ToolCall, Tool: "update_plan", Written: origins.Now}
 	unconfirmed := func(why string) todo.Origin {
-		return todo.Origin{Place: todo.FromCall, Tool: "update_plan", Unconfirmed: why, Written: todo.WrittenNow}
+		return todo.Origin{Place: origins.ToolCall, Tool: "update_plan", Unconfirmed: why, Written: origins.Now}
 	}
 	for name, test := range map[string]struct {
 		calls  []todo.Call
@@ -245,7 +246,7 @@ func TestListInScripts(t *testing.T) {
 		"a shell of that name": {
 			[]todo.Call{called("exec", `{"command":"rg 'tools.update_plan('"}`, "ok"), write("old")},
 			"old",
-			todo.Origin{Place: todo.FromCall, Tool: "todo_write", Written: todo.WrittenNow},
+			todo.Origin{Place: origins.ToolCall, Tool: "todo_write", Written: origins.Now},
 		},
 	} {
 		list, origin, err := locate(test.calls)
@@ -321,7 +322,7 @@ func TestRememberedListAndAScriptThatFailed(t *testing.T) {
 	list, origin, err := locateIn(script("new", broken))
 	require.NoError(t, err)
 	assert.Equal(t, only("old"), list)
-	assert.Equal(t, todo.Origin{Place: todo.FromEarlierRequest, Tool: "update_plan", Written: todo.WrittenEarlier, Unconfirmed: "its script failed"}, origin)
+	assert.Equal(t, todo.Origin{Place: origins.EarlierRequest, Tool: "update_plan", Written: origins.Earlier, Unconfirmed: "its script failed"}, origin)
 }
 
 // sql is a call of Copilot CLI's tool.
@@ -355,7 +356,7 @@ func TestListInSQL(t *testing.T) {
 		{ID: "first", Content: "a", Status: todo.Completed},
 		{ID: "second", Content: "b", Status: todo.Pending},
 	}, got)
-	assert.Equal(t, todo.Origin{Place: todo.FromSeveralCalls, Tool: "sql", Written: todo.WrittenNow}, origin)
+	assert.Equal(t, todo.Origin{Place: origins.ToolCalls, Tool: "sql", Written: origins.Now}, origin)
 	assert.True(t, writesList(t, "sql"))
 	assert.False(t, writesList(t, "session_store_sql"))
 }

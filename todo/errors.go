@@ -84,11 +84,8 @@ func (e *UnreadableError) Error() string {
 	return "todo: the list of " + e.Tool + " could not be read: " + strings.TrimPrefix(problem, "todo: ") + advice
 }
 
-// Is reports whether target is ErrUnreadable.
-func (e *UnreadableError) Is(target error) bool { return target == ErrUnreadable }
-
-// Unwrap returns Err.
-func (e *UnreadableError) Unwrap() error { return e.Err }
+// Unwrap returns Err and [ErrUnreadable].
+func (e *UnreadableError) Unwrap() []error { return []error{ErrUnreadable, e.Err} }
 
 // ArgumentsError says why [ParseList] or [Memory.Write] rejected a list. Its text is
 // written for the model that sent the list, and quotes nothing from it. Use [errors.As]

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/carryon-go/carryon/internal/lru"
+	"github.com/carryon-go/carryon/internal/origins"
 	"github.com/carryon-go/carryon/internal/scope"
 )
 
@@ -148,7 +149,7 @@ func (c *conversationSource) Locate(ctx context.Context) ([]Todo, Origin, error)
 		c.remember(ctx, list, origin)
 	case errors.Is(err, ErrNoList), s.scripts.doubt != nil && errors.Is(err, s.scripts.doubt):
 		if list, tool, ok := c.recall(ctx); ok {
-			return list, Origin{Place: FromEarlierRequest, Tool: tool, Written: WrittenEarlier, Unconfirmed: s.scripts.unconfirmed()}, nil
+			return list, Origin{Place: origins.EarlierRequest, Tool: tool, Written: origins.Earlier, Unconfirmed: s.scripts.unconfirmed()}, nil
 		}
 	}
 	return list, origin, err

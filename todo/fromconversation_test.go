@@ -306,7 +306,7 @@ func TestWhereTheListWasRead(t *testing.T) {
 	_, origin, err = locate([]todo.Call{change, write("a")})
 	require.NoError(t, err)
 	assert.Equal(t, "the calls of mcp__x__TodoWrite", origin.String())
-	assert.Equal(t, "tool_calls", origin.Place.Code())
+	assert.Equal(t, "tool_calls", origin.Place)
 }
 
 // A tool that reads the list, a todo_pause, and data that happens to have a status.

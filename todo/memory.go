@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/carryon-go/carryon/internal/lru"
+	"github.com/carryon-go/carryon/internal/origins"
 	"github.com/carryon-go/carryon/internal/recordtable"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/records"
@@ -64,7 +65,7 @@ func (m *Memory) Todos(ctx context.Context) ([]Todo, error) {
 
 // Locate implements [Locator].
 func (m *Memory) Locate(ctx context.Context) ([]Todo, Origin, error) {
-	from := Origin{Place: FromMemory}
+	from := Origin{Place: origins.Memory}
 	session, err := m.session(ctx)
 	if err != nil {
 		return nil, from, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/internal/tooldef"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -27,7 +28,7 @@ func FuzzHandleWrite(f *testing.F) {
 		var told [][]todo.Todo
 		memory.Subscribe(func(_ string, list []todo.Todo) { told = append(told, list) })
 
-		out, ok := memory.Handle(in(t, "s"), todo.WriteToolName, arguments)
+		out, ok := memory.Handle(in(t, "s"), tooldef.TodoWrite, arguments)
 		require.True(t, ok)
 		require.Empty(t, memory.Read(in(t, "another")))
 		after := memory.Read(in(t, "s"))
@@ -47,7 +48,7 @@ func FuzzHandleWrite(f *testing.F) {
 		var list []todo.Todo
 		require.NoError(t, json.Unmarshal([]byte(shown), &list))
 		require.ElementsMatch(t, after, list, "the model is told what the list is now")
-		again, _ := memory.Handle(in(t, "s"), todo.WriteToolName, shown)
+		again, _ := memory.Handle(in(t, "s"), tooldef.TodoWrite, shown)
 		require.Equal(t, out, again, "the list in the result can be sent back")
 	})
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/origins"
+	"github.com/carryon-go/carryon/internal/tooldef"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -66,7 +68,7 @@ func TestMemoryWithoutASessionHasNoList(t *testing.T) {
 		assert.Empty(t, list)
 		assert.Empty(t, memory.Read(ctx))
 		require.ErrorIs(t, memory.Forget(ctx), todo.ErrNoSession)
-		for _, tool := range []string{todo.WriteToolName, todo.ReadToolName} {
+		for _, tool := range []string{tooldef.TodoWrite, tooldef.TodoRead} {
 			for _, arguments := range []string{`["a secret"]`, `{"merge":true,"todos":["a secret"]}`} {
 				out, ok := memory.Handle(ctx, tool, arguments)
 				assert.True(t, ok)
@@ -97,7 +99,7 @@ func TestMemoryTellsNoListFromAnEmptyOne(t *testing.T) {
 	list, origin, err := memory.Locate(in(t, "a"))
 	require.NoError(t, err)
 	assert.Empty(t, list)
-	assert.Equal(t, todo.Origin{Place: todo.FromMemory}, origin)
+	assert.Equal(t, todo.Origin{Place: origins.Memory}, origin)
 
 	_, err = memory.Todos(in(t, "b"))
 	require.EqualError(t, err, "todo: no list: nothing was written under this session; 1 other session has a list")
@@ -350,7 +352,7 @@ func TestMemoryUnderConcurrency(t *testing.T) {
 				if round%31 == 0 {
 					memory.Subscribe(func(string, []todo.Todo) {})()
 				}
-				_, _ = memory.Handle(ctx, todo.ReadToolName, "")
+				_, _ = memory.Handle(ctx, tooldef.TodoRead, "")
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/internal/origins"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -155,47 +156,47 @@ func TestItemToolsOfGoAgents(t *testing.T) {
 	for agent, test := range map[string]struct {
 		calls  []todo.Call
 		a, b   string // their ids
-		origin todo.Place
+		origin string
 	}{
 		"docker-agent": {[]todo.Call{
 			called("create_todos", `{"descriptions":["a","b"]}`, docker("pending", "pending")),
 			called("update_todos", `{"updates":[{"id":"todo_1","status":"completed"},{"id":"todo_9","status":"in-progress"}]}`, docker("completed", "pending")),
-		}, "todo_1", "todo_2", todo.FromResult},
+		}, "todo_1", "todo_2", origins.ToolResult},
 		"docker-agent, one by one": {[]todo.Call{
 			called("create_todo", `{"description":"a"}`, `{"created":{"id":"todo_1","description":"a","status":"pending"}}`),
 			called("create_todo", `{"description":"b"}`, `{"created":{"id":"todo_2","description":"b","status":"pending"}}`),
 			called("update_todos", `{"updates":[{"id":"todo_1","status":"completed"}]}`, `{"updated":[{"id":"todo_1","status":"completed"}]}`),
-		}, "todo_1", "todo_2", todo.FromSeveralCalls},
+		}, "todo_1", "todo_2", origins.ToolCalls},
 		"docker-agent, listed": {[]todo.Call{
 			called("list_todos", `{}`, `{"todos":[{"id":"todo_1","description":"a","status":"completed"},{"id":"todo_2","description":"b","status":"pending"}]}`),
-		}, "todo_1", "todo_2", todo.FromResult},
+		}, "todo_1", "todo_2", origins.ToolResult},
 		"agent-framework in Go": {[]todo.Call{
 			called("todos_add", `{"input":[{"title":"a"}]}`, `[{"id":0,"title":"a","isComplete":false}]`),
 			called("todos_add", `{"input":[{"title":"b","description":"To stdout"},{"title":"c"}]}`,
 				`[{"id":1,"title":"b","description":"To stdout","isComplete":false},{"id":2,"title":"c","isComplete":false}]`),
 			called("todos_complete", `{"items":[{"id":0,"reason":"written"}]}`, "1"),
 			called("todos_remove", `{"ids":[2]}`, "1"),
-		}, "0", "1", todo.FromSeveralCalls},
+		}, "0", "1", origins.ToolCalls},
 		"agent-framework in Go, all": {[]todo.Call{
 			called("todos_get_all", `{}`, `[{"id":0,"title":"a","isComplete":true},{"id":1,"title":"b","isComplete":false}]`),
 			called("todos_get_remaining", `{}`, `[{"id":1,"title":"b","isComplete":false}]`),
-		}, "0", "1", todo.FromResult},
+		}, "0", "1", origins.ToolResult},
 		"agent-framework in .NET": {[]todo.Call{
 			called("todos_add", `{"todos":[{"title":"a"},{"title":"b"}]}`, `[{"id":1,"title":"a","isComplete":false},{"id":2,"title":"b","isComplete":false}]`),
 			called("todos_complete", `{"items":"[{\"id\":1,\"reason\":\"written\"}]"}`, "1"),
-		}, "1", "2", todo.FromSeveralCalls},
+		}, "1", "2", origins.ToolCalls},
 		"agent-framework in .NET, before": {[]todo.Call{
 			called("TodoList_Add", `{"todos":[{"title":"a"},{"title":"b"}]}`, `[{"Id":1,"Title":"a","IsComplete":false},{"Id":2,"Title":"b","IsComplete":false}]`),
 			called("TodoList_Complete", `{"ids":[1]}`, "1"),
-		}, "1", "2", todo.FromSeveralCalls},
+		}, "1", "2", origins.ToolCalls},
 		"agent-framework in Python": {[]todo.Call{
 			called("add_todos", `{"todos":[{"title":"a"},{"title":"b"}]}`, `[{"id":1,"title":"a","description":null,"is_complete":false},{"id":2,"title":"b","description":null,"is_complete":false}]`),
 			called("complete_todos", `{"ids":[1]}`, `{"completed":1}`),
-		}, "1", "2", todo.FromSeveralCalls},
+		}, "1", "2", origins.ToolCalls},
 		"AstrBot": {[]todo.Call{
 			called("todolist_add", `{"tasks":["a","b"]}`, "已添加 2 个任务:\n#1: a\n#2: b"),
 			called("todolist_update", `{"task_id":1,"status":"completed"}`, "已更新任务 #1: a [completed]"),
-		}, "1", "2", todo.FromSeveralCalls},
+		}, "1", "2", origins.ToolCalls},
 	} {
 		list, origin, err := locate(newestFirst(test.calls))
 		require.NoError(t, err, agent)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/internal/origins"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -70,7 +71,7 @@ func TestListOfAHistoryThatWasCutIsChanged(t *testing.T) {
 				list, origin, err := provider.Locate(asking(t, "a", tools, test.calls...))
 				require.NoError(t, err)
 				assert.Equal(t, test.want, list)
-				assert.Equal(t, todo.FromEarlierRequest, origin.Place)
+				assert.Equal(t, origins.EarlierRequest, origin.Place)
 			}
 		})
 	}
@@ -104,7 +105,7 @@ func TestListOfAHistoryThatWasCutIsRemembered(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, only("new"), list)
 	assert.Equal(t, "an earlier request of the session, todo_write", origin.String())
-	assert.Equal(t, "earlier_request", origin.Place.Code())
+	assert.Equal(t, "earlier_request", origin.Place)
 	list[0].Content = "changed again"
 	list, _, err = provider.Locate(asking(t, "a", tools))
 	require.NoError(t, err)

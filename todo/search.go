@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/carryon-go/carryon/internal/origins"
 	"github.com/carryon-go/carryon/todo/internal/sqllist"
 )
 
@@ -68,9 +69,9 @@ func (s *search) read(ctx context.Context) error {
 			break
 		}
 	}
-	s.origin.Written = WrittenEarlier
+	s.origin.Written = origins.Earlier
 	if s.wrote {
-		s.origin.Written = WrittenNow
+		s.origin.Written = origins.Now
 	}
 	return nil
 }
@@ -139,13 +140,13 @@ func (s *search) lookAtList(kind toolKind, call *Call) (last bool) {
 	}
 	s.noteWriting(call, &does)
 	if echo := s.echo(kind, call, &does); echo != nil {
-		return s.end(FromResult, call, echo)
+		return s.end(origins.ToolResult, call, echo)
 	}
 	switch {
 	case err != nil:
 		return s.unreadable(call, err)
 	case does.whole:
-		return s.end(FromCall, call, does.items)
+		return s.end(origins.ToolCall, call, does.items)
 	case does.changes:
 		s.change(call, does.items)
 	}
@@ -232,7 +233,7 @@ func (s *search) echo(kind toolKind, call *Call, does *effect) []Todo {
 }
 
 // end ends the search at a whole list.
-func (s *search) end(place Place, call *Call, list []Todo) (last bool) {
+func (s *search) end(place string, call *Call, list []Todo) (last bool) {
 	s.list, s.found = list, true
 	s.foundAt(place, call)
 	return true
@@ -240,7 +241,7 @@ func (s *search) end(place Place, call *Call, list []Todo) (last bool) {
 
 // change notes changes of a list that is not found yet.
 func (s *search) change(call *Call, changes []Todo) {
-	s.foundAt(FromSeveralCalls, call)
+	s.foundAt(origins.ToolCalls, call)
 	if len(changes) == 1 {
 		s.items = append(s.items, changes[0])
 		return
@@ -258,7 +259,7 @@ func (s *search) joinItems() {
 }
 
 // foundAt notes where the list was found. The newest call counts.
-func (s *search) foundAt(place Place, call *Call) {
+func (s *search) foundAt(place string, call *Call) {
 	if s.origin.Tool == "" {
 		s.origin.Place, s.origin.Tool = place, strings.Clone(call.Name)
 	}
@@ -285,7 +286,7 @@ func (s *search) result(earlier func() ([]Todo, bool)) ([]Todo, Origin, error) {
 	if len(s.sql.calls) > 0 {
 		list, err := s.sql.list()
 		if err == nil {
-			return list, Origin{Place: FromSeveralCalls, Tool: s.sql.tool, Written: s.origin.Written}, nil
+			return list, Origin{Place: origins.ToolCalls, Tool: s.sql.tool, Written: s.origin.Written}, nil
 		}
 		s.problem = &UnreadableError{Tool: s.sql.tool, Err: err}
 	}
@@ -317,7 +318,7 @@ func (s *search) result(earlier func() ([]Todo, bool)) ([]Todo, Origin, error) {
 func (s *search) complete(earlier func() ([]Todo, bool)) error {
 	missing, nameless := s.missing()
 	if list, ok := earlier(); ok && !nameless && hasMissing(list, missing) {
-		s.list, s.found, s.origin.Place = list, true, FromEarlierRequest
+		s.list, s.found, s.origin.Place = list, true, origins.EarlierRequest
 		return nil
 	}
 	switch {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/internal/tooldef"
 	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -93,8 +94,8 @@ func TestAnEngineThatFailsIsReported(t *testing.T) {
 	require.ErrorIs(t, memory.Forget(ctx), assert.AnError)
 	assert.Nil(t, memory.Read(ctx))
 	for tool, want := range map[string]string{
-		todo.WriteToolName: "Error: the list cannot be reached just now. The todo list was not changed.",
-		todo.ReadToolName:  "Error: the list cannot be reached just now.",
+		tooldef.TodoWrite: "Error: the list cannot be reached just now. The todo list was not changed.",
+		tooldef.TodoRead:  "Error: the list cannot be reached just now.",
 	} {
 		result, ok := memory.Handle(ctx, tool, `{"todos":[]}`)
 		assert.True(t, ok)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/internal/tooldef"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -42,9 +43,9 @@ func TestSubscribeTellsOfEachChange(t *testing.T) {
 
 	require.NoError(t, memory.Write(in(t, "a"), listOf("x", "y")))
 	require.Error(t, memory.Write(in(t, "a"), listOf("")))
-	_, _ = memory.Handle(in(t, "a"), todo.WriteToolName, `["z"]`)
-	_, _ = memory.Handle(in(t, "a"), todo.WriteToolName, `nonsense`)
-	_, _ = memory.Handle(in(t, "a"), todo.ReadToolName, ``)
+	_, _ = memory.Handle(in(t, "a"), tooldef.TodoWrite, `["z"]`)
+	_, _ = memory.Handle(in(t, "a"), tooldef.TodoWrite, `nonsense`)
+	_, _ = memory.Handle(in(t, "a"), tooldef.TodoRead, ``)
 	require.NoError(t, memory.Forget(in(t, "a")))
 	require.NoError(t, memory.Forget(in(t, "a")))
 	require.NoError(t, memory.Write(in(t, "b"), listOf("b")))

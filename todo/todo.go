@@ -3,11 +3,12 @@ package todo
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"iter"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/carryon-go/carryon/internal/origins"
 )
 
 // Status is the progress of a todo. carryon reads it as [ParseStatus] does: in any
@@ -276,109 +277,24 @@ func ConversationFrom(ctx context.Context) Conversation {
 // Origin says where a list was read. The zero Origin means a source that the program
 // wrote itself.
 type Origin struct {
-	// Place is the kind of place.
-	Place Place `json:"place"`
+	// Place is the kind of place, as a word that does not change: "memory" is a [Memory],
+	// "tool_call" the arguments of a tool call in the conversation, "tool_result" the
+	// result of one, if it repeats the whole list, "tool_calls" several calls, each of
+	// which changed a part of the list, and "earlier_request" an earlier request of the
+	// same session: the current one no longer has the list. "program", or "", is a source
+	// that the program wrote itself.
+	Place string `json:"place,omitzero"`
 	// Tool is the name, as the model wrote it, of the tool whose call or result was
 	// read, or "".
 	Tool string `json:"tool,omitzero"`
 	// Unconfirmed says why a newer call that may have changed the list does not count,
 	// such as "its script failed". It is "" if there is no such call.
 	Unconfirmed string `json:"unconfirmed,omitzero"`
-	// Written says whether the model wrote the list in the current user turn.
-	Written Written `json:"written,omitzero"`
-}
-
-// Written says whether the model wrote the todo list in the current user turn. A call
-// that writes the list counts even if it changes nothing; one that only reads it does
-// not.
-type Written uint8
-
-// When the list was last written.
-const (
-	WrittenUnknown Written = iota // the source does not know
-	WrittenEarlier                // before the user's last message
-	WrittenNow                    // after the user's last message
-)
-
-// String returns "unknown", "earlier" or "now".
-func (w Written) String() string {
-	switch w {
-	case WrittenEarlier:
-		return "earlier"
-	case WrittenNow:
-		return "now"
-	case WrittenUnknown:
-	}
-	return "unknown"
-}
-
-// MarshalText returns what String does.
-func (w Written) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
-
-// UnmarshalText reads what [Written.MarshalText] returns.
-func (w *Written) UnmarshalText(text []byte) error {
-	for known := WrittenUnknown; known <= WrittenNow; known++ {
-		if known.String() == string(text) {
-			*w = known
-			return nil
-		}
-	}
-	return fmt.Errorf("todo: %q says nothing of when a list was written", text)
-}
-
-// Place is a kind of place from which a list is read.
-type Place uint8
-
-// The places that the sources of this package read.
-const (
-	// FromProgram is a source that the program wrote itself.
-	FromProgram Place = iota
-	// FromMemory is a Memory.
-	FromMemory
-	// FromCall is the arguments of a tool call in the conversation.
-	FromCall
-	// FromResult is the result of a tool call, if it repeats the whole list.
-	FromResult
-	// FromSeveralCalls is several tool calls, each of which changed a part of the list.
-	FromSeveralCalls
-	// FromEarlierRequest is an earlier request of the same session: the current request
-	// no longer has the list.
-	FromEarlierRequest
-)
-
-// Code returns the name of the place for programs, such as "tool_call". It does not
-// change.
-func (p Place) Code() string {
-	switch p {
-	case FromProgram:
-		return "program"
-	case FromMemory:
-		return "memory"
-	case FromCall:
-		return "tool_call"
-	case FromResult:
-		return "tool_result"
-	case FromSeveralCalls:
-		return "tool_calls"
-	case FromEarlierRequest:
-		return "earlier_request"
-	}
-	return "unknown"
-}
-
-// MarshalText returns the code.
-func (p Place) MarshalText() ([]byte, error) { return []byte(p.Code()), nil }
-
-// UnmarshalText reads a code. It returns an error for a code that this version does not
-// know.
-func (p *Place) UnmarshalText(code []byte) error {
-	for known := FromProgram; known <= FromEarlierRequest; known++ {
-		if known.Code() == string(code) {
-			*p = known
-			return nil
-		}
-	}
-	return fmt.Errorf("todo: unknown place %q", code)
+	// Written says whether the model wrote the list in the current user turn: "now", or
+	// "earlier", which is before the user's last message. It is "" if the source does not
+	// know. A call that writes the list counts even if it changes nothing; one that only
+	// reads it does not.
+	Written string `json:"written,omitzero"`
 }
 
 // String returns a description such as "the last call of todo_write".
@@ -388,17 +304,17 @@ func (o Origin) String() string {
 		return o.String() + "; a newer call is not confirmed: " + why
 	}
 	switch o.Place {
-	case FromProgram:
+	case "", origins.Program:
 		return "the program's source"
-	case FromMemory:
+	case origins.Memory:
 		return "todo.Memory"
-	case FromCall:
+	case origins.ToolCall:
 		return "the last call of " + o.Tool
-	case FromResult:
+	case origins.ToolResult:
 		return "the last result of " + o.Tool
-	case FromSeveralCalls:
+	case origins.ToolCalls:
 		return "the calls of " + o.Tool
-	case FromEarlierRequest:
+	case origins.EarlierRequest:
 		return "an earlier request of the session, " + o.Tool
 	}
 	return "an unknown place"

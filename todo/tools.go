@@ -11,12 +11,6 @@ import (
 	"github.com/carryon-go/carryon/internal/tooldef"
 )
 
-// Names of the tools that [WriteTool] and [ReadTool] define.
-const (
-	WriteToolName = "todo_write"
-	ReadToolName  = "todo_read"
-)
-
 // Definition declares a tool independently of any SDK. Its fields are Name and
 // Description, both strings, and Parameters, a json.RawMessage with a JSON schema. As
 // JSON, it is the function object of the Chat Completions API. In Go, copy the fields
@@ -26,10 +20,10 @@ const (
 type Definition = tooldef.Definition
 
 // WriteTool returns the tool with which a model replaces its todo list. The caller owns
-// the result, but [Memory.Handle] answers only to the name [WriteToolName].
+// the result, but [Memory.Handle] answers only to this name.
 func WriteTool() Definition {
 	return Definition{
-		Name: WriteToolName,
+		Name: tooldef.TodoWrite,
 		Description: "Replace the todo list, which shows the user what is planned and what is done. Use it for work with " +
 			"three or more separate pieces, or when the user asks for a list; other work needs none. Send it together with " +
 			"the next call of another tool rather than alone. Send every todo that stays, in the order of work: what is " +
@@ -48,10 +42,10 @@ func WriteTool() Definition {
 }
 
 // ReadTool returns the tool with which a model reads its todo list. The caller owns the
-// result, but [Memory.Handle] answers only to the name [ReadToolName].
+// result, but [Memory.Handle] answers only to this name.
 func ReadTool() Definition {
 	return Definition{
-		Name:        ReadToolName,
+		Name:        tooldef.TodoRead,
 		Description: "Read the todo list: a JSON array in the order of work, empty if there is none.",
 		Parameters:  json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`),
 	}
@@ -68,9 +62,9 @@ func ReadTool() Definition {
 // what to do.
 func (m *Memory) Handle(ctx context.Context, name, arguments string) (result string, ok bool) {
 	switch {
-	case strings.EqualFold(name, WriteToolName):
+	case strings.EqualFold(name, tooldef.TodoWrite):
 		return m.handleWrite(ctx, arguments), true
-	case strings.EqualFold(name, ReadToolName):
+	case strings.EqualFold(name, tooldef.TodoRead):
 		return m.handleRead(ctx), true
 	}
 	return "", false

@@ -16,6 +16,7 @@ import (
 	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
+	"github.com/carryon-go/carryon/internal/tooldef"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -65,7 +66,7 @@ func judge() func() {
 		if !ev.Continue {
 			panic(ev.Reason.String())
 		}
-		list := prompt.List{Todos: ev.List.Todos, Open: ev.List.Active, Tool: todo.WriteToolName}
+		list := prompt.List{Todos: ev.List.Todos, Open: ev.List.Active, Tool: tooldef.TodoWrite}
 		upcoming := decision.Upcoming(todos, nil)
 		copy(list.Next[:], upcoming[1:])
 		prompter.Prompt(prompt.Input{Task: ev.Todo.Content, List: list, Attempt: ev.Attempt})

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/origins"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
@@ -55,7 +56,7 @@ func TestListsKeptItemByItem(t *testing.T) {
 				last := outcomes[3]
 				assert.Equal(t, reasons.NoActiveTodos, last.Reason)
 				assert.Zero(t, last.Attempts)
-				assert.Equal(t, todo.FromSeveralCalls, last.List.Origin.Place)
+				assert.Equal(t, origins.ToolCalls, last.List.Origin.Place)
 			})
 		})
 	}

@@ -330,5 +330,5 @@ func listOf(status todo.Status, contents ...string) carryontest.Turn {
 	for i, content := range contents {
 		list[i] = todo.Todo{Content: content, Status: status}
 	}
-	return carryontest.Call(todo.WriteToolName, encode(map[string]any{"todos": list}))
+	return carryontest.Call(todo.WriteTool().Name, encode(map[string]any{"todos": list}))
 }

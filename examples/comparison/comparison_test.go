@@ -67,7 +67,7 @@ func list(completed int, contents ...string) carryontest.Turn {
 		}
 		todos = append(todos, todo.Todo{ID: strconv.Itoa(i + 1), Content: content, Status: status})
 	}
-	return carryontest.Call(todo.WriteToolName, encode(map[string]any{"todos": todos}))
+	return carryontest.Call(todo.WriteTool().Name, encode(map[string]any{"todos": todos}))
 }
 
 // row returns the cells of the table to the right of a name.
@@ -249,7 +249,7 @@ func TestLoopIsBounded(t *testing.T) {
 	t.Parallel()
 	turns := make([]carryontest.Turn, maxRounds+1)
 	for i := range turns {
-		turns[i] = carryontest.Call(todo.ReadToolName, `{}`)
+		turns[i] = carryontest.Call(todo.ReadTool().Name, `{}`)
 	}
 	_, err := compare(t.Context(), inMemory(scripted(task), turns...))
 	require.ErrorIs(t, err, errNoEnd)

@@ -230,7 +230,7 @@ func describe(call openai.FunctionCall) string {
 	var given struct{ Path, Reason string }
 	_ = json.Unmarshal([]byte(call.Arguments), &given) // broken arguments are left out
 	switch {
-	case call.Name == todo.WriteToolName:
+	case call.Name == todo.WriteTool().Name:
 		list, err := todo.ParseList(call.Arguments)
 		if err != nil {
 			return call.Name + " (unreadable)"

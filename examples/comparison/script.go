@@ -27,11 +27,11 @@ func script() []carryontest.Turn {
 func writeTea(path, content string, statuses ...todo.Status) carryontest.Turn {
 	file := map[string]string{"path": path, "content": content}
 	return carryontest.Call(writeFile, encode(file)).
-		AndCall(todo.WriteToolName, encode(teaTodos(statuses)))
+		AndCall(todo.WriteTool().Name, encode(teaTodos(statuses)))
 }
 
 func writeTodos(statuses ...todo.Status) carryontest.Turn {
-	return carryontest.Call(todo.WriteToolName, encode(teaTodos(statuses)))
+	return carryontest.Call(todo.WriteTool().Name, encode(teaTodos(statuses)))
 }
 
 func teaTodos(statuses []todo.Status) map[string]any {

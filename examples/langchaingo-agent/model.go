@@ -53,7 +53,7 @@ func scripted(start func() (server *carryontest.Server, url string, transport ht
 // model announces its next step and stops.
 func script() []carryontest.Turn {
 	return []carryontest.Turn{
-		carryontest.Call(todo.WriteToolName, list(todo.InProgress, todo.Pending, todo.Pending)),
+		carryontest.Call(todo.WriteTool().Name, list(todo.InProgress, todo.Pending, todo.Pending)),
 		writes("index.html\n<h1>Tea</h1>", todo.Completed, todo.InProgress, todo.Pending),
 		carryontest.Text("index.html is in place. Next, I will write style.css."),
 		writes("style.css\nh1 { color: darkgreen }", todo.Completed, todo.Completed, todo.InProgress),
@@ -65,7 +65,7 @@ func script() []carryontest.Turn {
 
 // writes returns a turn that writes a file and the updated list.
 func writes(file string, statuses ...todo.Status) carryontest.Turn {
-	return carryontest.Call("write_file", input(file)).AndCall(todo.WriteToolName, list(statuses...))
+	return carryontest.Call("write_file", input(file)).AndCall(todo.WriteTool().Name, list(statuses...))
 }
 
 // list returns the arguments of a call that writes the list.

@@ -11,7 +11,7 @@ import (
 // todoTool is todo_write as a tool of langchaingo, whose input is a string.
 type todoTool struct{ todos *todo.Memory }
 
-func (t *todoTool) Name() string { return todo.WriteToolName }
+func (t *todoTool) Name() string { return todo.WriteTool().Name }
 
 func (t *todoTool) Description() string {
 	return `Write the whole todo list anew, as JSON: [{"id": "1", "content": "what has to be done", ` +
@@ -19,7 +19,7 @@ func (t *todoTool) Description() string {
 }
 
 func (t *todoTool) Call(ctx context.Context, input string) (string, error) {
-	result, _ := t.todos.Handle(ctx, todo.WriteToolName, input)
+	result, _ := t.todos.Handle(ctx, todo.WriteTool().Name, input)
 	return result, nil
 }
 

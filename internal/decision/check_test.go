@@ -10,6 +10,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/handback"
+	"github.com/carryon-go/carryon/internal/origins"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -45,7 +46,7 @@ func TestJudgeCheck(t *testing.T) {
 		"an empty list":              {due, func(i *in) { i.Todos = nil }, reasons.CheckDue},
 		"a list of unknown statuses": {due, func(i *in) { i.Todos = []todo.Todo{{ID: "1", Content: "write", Status: "odd"}} }, reasons.CheckDue},
 		"the source fails":           {due, func(i *in) { i.TodosErr = errors.New("down") }, reasons.CheckDue},
-		"an old list":                {failed, func(i *in) { i.Origin.Written = todo.WrittenEarlier }, reasons.CheckFailed},
+		"an old list":                {failed, func(i *in) { i.Origin.Written = origins.Earlier }, reasons.CheckFailed},
 		"a stale list":               {failed, func(i *in) { i.State.Stale = 7 }, reasons.CheckFailed},
 		"the model is asked first":   {due, func(i *in) { i.TodosErr, i.MayAsk, i.AskAlways = todo.ErrNoList, true, true }, reasons.Ask},
 		"and says nothing is open": {due, func(i *in) {

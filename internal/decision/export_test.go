@@ -39,7 +39,7 @@ const MaxAdded = maxAdded
 
 // Observe observes a list of which only the counts are known.
 func (s State) Observe(list *Summary) State {
-	s.observe(list, nil, todo.WrittenUnknown)
+	s.observe(list, nil, "")
 	return s
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/handback"
+	"github.com/carryon-go/carryon/internal/origins"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -39,7 +40,7 @@ func TestTheModeOrARuleSaysWhoseTurnItIs(t *testing.T) {
 
 		in = satisfied(t)
 		in.Settings.ApprovalMode, in.Handback.Untouched = c.mode, c.rule
-		in.Origin.Written, in.Turn.End, in.State.Attempts = todo.WrittenEarlier, handback.Unclear, 0
+		in.Origin.Written, in.Turn.End, in.State.Attempts = origins.Earlier, handback.Unclear, 0
 		want = reasons.Satisfied
 		if c.waits {
 			want = reasons.ListUntouched
@@ -55,10 +56,10 @@ func TestAListIsLiveIfItWasWrittenOrTheUserSaysGoOn(t *testing.T) {
 		want   continuation.Reason
 	}{
 		"written earlier":                 {func(*decision.Input) {}, reasons.ListUntouched},
-		"written in this request":         {func(in *decision.Input) { in.Origin.Written = todo.WrittenNow }, reasons.Satisfied},
+		"written in this request":         {func(in *decision.Input) { in.Origin.Written = origins.Now }, reasons.Satisfied},
 		"written in an earlier request":   {func(in *decision.Input) { in.State.Touched = true }, reasons.Satisfied},
 		"the user only says go on":        {func(in *decision.Input) { in.ShortMessage = true }, reasons.Satisfied},
-		"a source that does not know":     {func(in *decision.Input) { in.Origin.Written = todo.WrittenUnknown }, reasons.Satisfied},
+		"a source that does not know":     {func(in *decision.Input) { in.Origin.Written = "" }, reasons.Satisfied},
 		"a question comes before it":      {func(in *decision.Input) { in.Turn.End = handback.Asks }, reasons.AsksUser},
 		"a rejected pause is answered":    {func(in *decision.Input) { in.Turn.Rejected, in.Turn.End = true, handback.Asks }, reasons.ListUntouched},
 		"a blank turn":                    {func(in *decision.Input) { in.Turn.End = handback.Blank }, reasons.Satisfied},
@@ -67,7 +68,7 @@ func TestAListIsLiveIfItWasWrittenOrTheUserSaysGoOn(t *testing.T) {
 		"a finished list comes before it": {func(in *decision.Input) { in.Todos = []todo.Todo{completed("a")} }, reasons.NoActiveTodos},
 	} {
 		in := satisfied(t)
-		in.Origin.Written, in.Turn.End, in.State.Attempts = todo.WrittenEarlier, handback.Unclear, 0
+		in.Origin.Written, in.Turn.End, in.State.Attempts = origins.Earlier, handback.Unclear, 0
 		c.change(&in)
 		assert.Equal(t, c.want, decision.Judge(in).Reason, name)
 	}

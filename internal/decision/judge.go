@@ -12,6 +12,7 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/handback"
+	"github.com/carryon-go/carryon/internal/origins"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -304,7 +305,7 @@ func (in *Input) isUnfinished() bool {
 // with nothing, or with half a sentence.
 func (v *Verdict) judgeHandback(in *Input) bool {
 	mode, asksUser := in.Settings.ApprovalMode, in.Turn.End == handback.Asks && !in.Turn.Rejected
-	untouched := in.Origin.Written == todo.WrittenEarlier && !v.State.Touched && !in.ShortMessage && (in.Turn.Rejected || !in.Turn.stalls())
+	untouched := in.Origin.Written == origins.Earlier && !v.State.Touched && !in.ShortMessage && (in.Turn.Rejected || !in.Turn.stalls())
 	return v.check(conditionAsksNothing, !asksUser || !waits(in.Handback.Questions, mode), reasons.AsksUser) &&
 		v.check(conditionListTouched, !v.isAboutTodos() || !untouched || !waits(in.Handback.Untouched, mode), reasons.ListUntouched) &&
 		v.check(conditionOwnWork, !v.isAboutTodos() || v.List.Active > v.List.Others, reasons.OthersWork)

@@ -16,6 +16,7 @@ import (
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/description"
 	"github.com/carryon-go/carryon/internal/handback"
+	"github.com/carryon-go/carryon/internal/origins"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -58,7 +59,7 @@ func violations() []violation {
 		{decision.ConditionActiveTodos, reasons.EmptyList, func(i *in) { i.Todos = nil }},
 		{decision.ConditionAsksNothing, reasons.AsksUser, func(i *in) { i.Turn.End = handback.Asks }},
 		{decision.ConditionListTouched, reasons.ListUntouched, func(i *in) {
-			i.Origin.Written, i.Turn.End = todo.WrittenEarlier, handback.Unclear
+			i.Origin.Written, i.Turn.End = origins.Earlier, handback.Unclear
 		}},
 		{decision.ConditionOwnWork, reasons.OthersWork, func(i *in) {
 			i.Todos, i.Others = []todo.Todo{pending("theirs")}, []int{0}
@@ -474,7 +475,7 @@ func requireSound(t *testing.T, in decision.Input, ev decision.Verdict) {
 	changed.Attempts, changed.Continuations = in.State.Attempts, in.State.Continuations
 	changed.Repeats = in.State.Repeats
 	changed.Watermarks, changed.Stale = in.State.Watermarks, in.State.Stale
-	changed.Touched = in.State.Touched || changed.Touched && in.Origin.Written != todo.WrittenNow
+	changed.Touched = in.State.Touched || changed.Touched && in.Origin.Written != origins.Now
 	require.Equalf(t, in.State, changed, "only the progress of the list is noted: %+v\n%+v", in, ev)
 }
 
@@ -511,7 +512,7 @@ func randomInput(rng *rand.Rand) decision.Input {
 	in.Turn.Rejected = rng.IntN(8) == 0
 	in.Turn.NoFinish = rng.IntN(8) == 0
 	in.Turn.End = handback.End(rng.IntN(4))
-	in.Origin.Written = todo.Written(rng.IntN(3))
+	in.Origin.Written = [...]string{"", origins.Earlier, origins.Now}[rng.IntN(3)]
 	for _, v := range violations() {
 		if rng.IntN(20) == 0 {
 			v.cause(&in)

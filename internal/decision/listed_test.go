@@ -10,6 +10,7 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
+	"github.com/carryon-go/carryon/internal/origins"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
 	"github.com/carryon-go/carryon/todo"
@@ -59,7 +60,7 @@ func TestJudgeReportsTheList(t *testing.T) {
 		"failed with todos": {with("pending"), errors.New("half of it"), reasons.SourceFailed, "half of it"},
 	} {
 		in := satisfied(t)
-		in.Todos, in.TodosErr, in.Origin = c.todos, c.err, todo.Origin{Place: todo.FromMemory}
+		in.Todos, in.TodosErr, in.Origin = c.todos, c.err, todo.Origin{Place: origins.Memory}
 		ev := decision.Judge(in)
 		assert.Equal(t, c.reason, ev.Reason, name)
 		assert.Equal(t, c.text, ev.List.String(), name)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/origins"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -46,18 +47,18 @@ func (s State) Cancel(digest uint64) State {
 
 // ObserveList returns the state after the list was seen: what is new about it, and
 // whether the model wrote it in this user turn. Progress renews the budgets.
-func (s State) ObserveList(todos []todo.Todo, written todo.Written) State {
+func (s State) ObserveList(todos []todo.Todo, written string) State {
 	list := summarize(todos, nil)
 	s.observe(&list, todos, written)
 	return s
 }
 
-func (s *State) observe(list *summary, todos []todo.Todo, written todo.Written) {
+func (s *State) observe(list *summary, todos []todo.Todo, written string) {
 	if s.Watermarks.Precedes(list.Completed, list.Active) {
 		s.renewBudgets()
 	}
 	s.Watermarks = s.Watermarks.with(list)
-	s.Touched = s.Touched || written == todo.WrittenNow
+	s.Touched = s.Touched || written == origins.Now
 	if s.Cancelled { // the list that is seen next is the stale one
 		s.Stale, s.Cancelled = Digest(todos), false
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
+	"github.com/carryon-go/carryon/internal/origins"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -31,7 +32,7 @@ func TestRepeatedAnswersAreCounted(t *testing.T) {
 	assert.Zero(t, release(s, decision.Ended{Answered: true, Called: true}).Repeats)
 	assert.Zero(t, s.RegisterUserTurn(decision.UserTurnOf(1, "Do it.")).Repeats)
 	s.Watermarks = decision.Watermarks{Set: true, Todos: 1, Active: 1}
-	assert.Zero(t, s.ObserveList([]todo.Todo{{Content: "a", Status: todo.Completed}}, todo.WrittenNow).Repeats)
+	assert.Zero(t, s.ObserveList([]todo.Todo{{Content: "a", Status: todo.Completed}}, origins.Now).Repeats)
 }
 
 func TestWaitsAreCounted(t *testing.T) {
@@ -281,7 +282,7 @@ func TestCancel(t *testing.T) {
 	assert.True(t, unknown.Cancelled)
 	next := unknown.RegisterUserTurn(decision.UserTurnOf(2, "x"))
 	assert.True(t, next.Cancelled, "a new user turn has not seen the list either")
-	seen := next.ObserveList(list, todo.WrittenUnknown)
+	seen := next.ObserveList(list, "")
 	assert.False(t, seen.Cancelled)
 	assert.Equal(t, decision.Digest(list), seen.Stale)
 	assert.False(t, unknown.Resume().Cancelled)
@@ -290,11 +291,11 @@ func TestCancel(t *testing.T) {
 func TestObserveListSeesThatItWasWritten(t *testing.T) {
 	t.Parallel()
 	list := []todo.Todo{{Content: "a", Status: todo.Pending}}
-	assert.False(t, busyState().ObserveList(list, todo.WrittenUnknown).Touched)
-	assert.False(t, busyState().ObserveList(list, todo.WrittenEarlier).Touched)
-	s := busyState().ObserveList(list, todo.WrittenNow)
+	assert.False(t, busyState().ObserveList(list, "").Touched)
+	assert.False(t, busyState().ObserveList(list, origins.Earlier).Touched)
+	s := busyState().ObserveList(list, origins.Now)
 	assert.True(t, s.Touched)
-	assert.True(t, s.ObserveList(list, todo.WrittenEarlier).Touched, "until the user writes again")
+	assert.True(t, s.ObserveList(list, origins.Earlier).Touched, "until the user writes again")
 	assert.False(t, s.RegisterUserTurn(decision.UserTurnOf(2, "x")).Touched)
 }
 
@@ -317,13 +318,13 @@ func TestObserveList(t *testing.T) {
 	before.Watermarks = decision.Watermarks{}
 	want := before
 	want.Watermarks = decision.Watermarks{Set: true, Todos: 2, Completed: 1, Active: 1}
-	seen := before.ObserveList(list, todo.WrittenUnknown)
+	seen := before.ObserveList(list, "")
 	assert.Equal(t, want, seen, "the first list is no progress")
-	assert.Equal(t, want, seen.ObserveList(list, todo.WrittenUnknown), "nor is the same one again")
+	assert.Equal(t, want, seen.ObserveList(list, ""), "nor is the same one again")
 
 	want.Attempts, want.Continuations = 0, 0
 	want.Watermarks = decision.Watermarks{Set: true, Todos: 2, Completed: 1}
-	assert.Equal(t, want, seen.ObserveList(list[1:], todo.WrittenUnknown))
+	assert.Equal(t, want, seen.ObserveList(list[1:], ""))
 }
 
 // model says the same as State in other words: what the current user turn

@@ -12,3 +12,9 @@ type Definition struct {
 	// Parameters is a JSON schema.
 	Parameters json.RawMessage `json:"parameters"`
 }
+
+// Names of the tools with which a model works on a todo.Memory.
+const (
+	TodoWrite = "todo_write"
+	TodoRead  = "todo_read"
+)

@@ -109,7 +109,7 @@ func lastError(messages []carryontest.Message) string {
 // recall reads a call that the model made. Calls are read newest first.
 func (m *moment) recall(call carryontest.ToolCall, last carryontest.Message) {
 	switch call.Name {
-	case todo.WriteToolName:
+	case todo.WriteTool().Name:
 		m.list, _ = todo.ParseList(call.Arguments) // the model wrote it
 		m.fresh = m.fresh && last.ToolCallID == call.ID
 	case checkFiles:
@@ -160,7 +160,7 @@ func (m moment) completed() []todo.Todo {
 }
 
 func write(list []todo.Todo) carryontest.Turn {
-	return carryontest.Call(todo.WriteToolName, encodeList(list))
+	return carryontest.Call(todo.WriteTool().Name, encodeList(list))
 }
 
 func encodeList(list []todo.Todo) string { return encode(map[string]any{"todos": list}) }

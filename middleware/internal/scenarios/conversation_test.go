@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/origins"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
@@ -142,7 +143,7 @@ func TestListThatNoDecisionHasReadIsRemembered(t *testing.T) {
 		got := s.Call(s.Ctx, shortened, fakellm.Text(scenario.Plan), scenario.Edit())
 		require.NoError(t, got.Err)
 		assert.True(t, got.Outcome.Continued(), got.Outcome)
-		assert.Equal(t, todo.FromEarlierRequest, got.Outcome.List.Origin.Place)
+		assert.Equal(t, origins.EarlierRequest, got.Outcome.List.Origin.Place)
 	})
 }
 
@@ -162,7 +163,7 @@ func TestListOfAHistoryThatWasSummarizedIsRemembered(t *testing.T) {
 		second := s.Call(s.Ctx, summarized, fakellm.Text("Now the parser."), scenario.Edit())
 		require.NoError(t, second.Err)
 		assert.True(t, second.Outcome.Continued(), second.Outcome)
-		assert.Equal(t, todo.Origin{Place: todo.FromEarlierRequest, Tool: "todo_write", Written: todo.WrittenEarlier}, second.Outcome.List.Origin)
+		assert.Equal(t, todo.Origin{Place: origins.EarlierRequest, Tool: "todo_write", Written: origins.Earlier}, second.Outcome.List.Origin)
 
 		stranger := s.Call(continuation.WithSession(t.Context(), ""), summarized, fakellm.Text("Now the parser."))
 		assert.Equal(t, reasons.NoList, stranger.Outcome.Reason)

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/origins"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -413,7 +415,7 @@ func (o *outcome) see(l *continuation.List) {
 	}
 	o.List = &shownList{
 		Todos: l.Todos, Active: l.Active, Completed: l.Completed, Cancelled: l.Cancelled, Unknown: l.Unknown(),
-		UnknownStatus: strings.Clone(short(string(l.UnknownStatus), maxName)), Source: short(l.Origin.String(), maxName), Place: l.Origin.Place.Code(),
+		UnknownStatus: strings.Clone(short(string(l.UnknownStatus), maxName)), Source: short(l.Origin.String(), maxName), Place: cmp.Or(l.Origin.Place, origins.Program),
 		Text: short(l.String(), maxText),
 	}
 }
