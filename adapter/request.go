@@ -10,6 +10,7 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/automatic"
+	"github.com/carryon-go/carryon/internal/pausetool"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -427,12 +428,13 @@ type PauseTool struct {
 }
 
 // NewPauseTool returns the declaration of todo_pause, with a schema for strict arguments
-// if strict is true; see [pause.Schema].
+// if strict is true: without bounds on the length of the reason, which providers refuse
+// in strict mode.
 func NewPauseTool(strict bool) *PauseTool {
 	return &PauseTool{
 		Name:        pause.ToolName,
-		Description: pause.Description(),
-		Schema:      pause.Schema(strict),
+		Description: pausetool.Description(),
+		Schema:      pausetool.Schema(strict),
 		Strict:      strict,
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/guard"
+	"github.com/carryon-go/carryon/internal/pausetool"
 	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/scope"
@@ -77,7 +78,7 @@ func (mw *Middleware) State(ctx context.Context) (continuation.State, error) {
 // returns the same errors as State.
 func (mw *Middleware) Pause(ctx context.Context, reason string) error {
 	now := mw.options.clock.Now()
-	shown := pause.Shown(reason)
+	shown := pausetool.Shown(reason)
 	_, err := mw.updateSession(ctx, func(s decision.State) decision.State {
 		return s.Pause(shown, now, 0)
 	})
@@ -200,7 +201,7 @@ func answersPause(r *adapter.Request) bool {
 	if r.History == nil || r.Unanswered {
 		return false
 	}
-	rejected := pause.InvalidReasonError{} // the result begins with its text
+	rejected := pausetool.InvalidReasonError{} // the result begins with its text
 	for call := range adapter.Calls(r.History) {
 		return pause.Is(call.Name) && strings.HasPrefix(call.Result, rejected.Error())
 	}

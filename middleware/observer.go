@@ -116,7 +116,7 @@ type ContinuationEnded struct {
 // rejected.
 type PauseRejected struct {
 	continuation.TurnID
-	Reason string // the reason as [pause.Shown] returns it
+	Reason string // the reason as a user may see it; see [pause.Result]
 	Err    error  // the error whose text the model receives
 }
 

@@ -157,7 +157,8 @@ func WithRecords(engine records.Records) Option {
 
 // WithPausePolicy sets the policy for the model's reasons for pausing. The default is
 // [pause.Strict]. In [continuation.ApprovalYOLO], the default also rejects a reason
-// that only asks for permission to go on, once per user turn; see [pause.NoLeave].
+// that only asks for permission to go on, such as "Awaiting confirmation to continue",
+// once per user turn.
 func WithPausePolicy(policy pause.Policy) Option {
 	return check(policy != nil, func(o *options) { o.policy = policy }, "nil pause policy")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/guard"
+	"github.com/carryon-go/carryon/internal/pausetool"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/pause"
 )
@@ -31,13 +32,13 @@ func (p *pauses) goesOn() bool {
 	reason, err, ok := p.decider.turn.pauseReason(p.policy())
 	asksLeave := false
 	if ok && err == nil && p.deniesLeave() {
-		err = pause.NoLeave(reason)
+		err = pausetool.NoLeave(reason)
 		asksLeave = err != nil
 	}
 	switch {
 	case !ok:
 		return p.decider.decide()
-	case errors.Is(err, pause.ErrPolicyPanicked):
+	case errors.Is(err, pausetool.ErrPolicyPanicked):
 		p.decider.env.fault(p.decider.turn.TurnID, opPausePolicy, err)
 		p.pause(policyFailed)
 		return false
@@ -49,11 +50,11 @@ func (p *pauses) goesOn() bool {
 }
 
 // policy returns the policy that judges the model's reasons for pausing.
-func (p *pauses) policy() pause.Policy {
+func (p *pauses) policy() pausetool.Policy {
 	if own := p.decider.env.mw.options.policy; own != nil {
 		return own
 	}
-	return pause.Strict
+	return pausetool.Strict
 }
 
 // deniesLeave reports whether a pause that only asks for leave to go on is rejected:
@@ -71,7 +72,7 @@ func (p *pauses) reject(r *rejection) bool {
 		return false
 	}
 	p.decider.rejected = true
-	p.decider.env.mw.options.reporter.pauseRejected(p.decider.env.cancel.caller, PauseRejected{TurnID: p.decider.turn.TurnID, Reason: pause.Shown(r.reason), Err: r.err})
+	p.decider.env.mw.options.reporter.pauseRejected(p.decider.env.cancel.caller, PauseRejected{TurnID: p.decider.turn.TurnID, Reason: pausetool.Shown(r.reason), Err: r.err})
 	return true
 }
 
@@ -86,11 +87,11 @@ func (p *pauses) acceptRejected() {
 // pause reports that the model has paused, and pauses its session.
 func (p *pauses) pause(reason string) {
 	now := p.decider.env.mw.options.clock.Now()
-	var result pause.Result
-	err := guard.Run(func() error { result = pause.NewResult(reason, now, p.decider.env.mw.options.notice); return nil })
+	result := pause.Result{Reason: pausetool.Shown(reason), Time: now}
+	err := guard.Run(func() error { result.Message = p.decider.env.mw.options.notice(result.Reason, now); return nil })
 	if err != nil {
 		p.decider.env.fault(p.decider.turn.TurnID, opNotice, err)
-		result = pause.NewResult(reason, now, pause.ShortNotice)
+		result.Message = pause.ShortNotice(result.Reason, now)
 	}
 	p.result = &result
 	p.decider.env.record(func(o *Outcome) { o.Reason, o.Paused = reasons.Paused, &result })
@@ -130,7 +131,7 @@ func (p *pauses) joinedNotice() string {
 // rejectionText returns what is wrong with a reason, without the words that the
 // prompt itself has.
 func rejectionText(err error) string {
-	var invalid *pause.InvalidReasonError
+	var invalid *pausetool.InvalidReasonError
 	if errors.As(err, &invalid) {
 		return invalid.Problem
 	}
@@ -139,13 +140,13 @@ func rejectionText(err error) string {
 
 // pauseReason returns the reason of the turn's pause, what is wrong with it, and
 // whether there is a pause.
-func (t *turn) pauseReason(policy pause.Policy) (reason string, err error, ok bool) { //nolint:revive // err is a result among others
+func (t *turn) pauseReason(policy pausetool.Policy) (reason string, err error, ok bool) { //nolint:revive // err is a result among others
 	if call := t.reader.calls.pauseCall(); call != nil {
-		reason, err = pause.Parse(string(call.arguments), policy)
+		reason, err = pausetool.Parse(string(call.arguments), policy)
 		return reason, err, true
 	}
 	if printed := t.reader.pauseReason; printed != nil {
-		reason, err = pause.Judge(*printed, policy)
+		reason, err = pausetool.Judge(*printed, policy)
 		return reason, err, true
 	}
 	return "", nil, false

@@ -8,25 +8,6 @@ import (
 	"github.com/carryon-go/carryon/pause"
 )
 
-func ExampleParse() {
-	for _, arguments := range []string{
-		`{"reason": "Cannot find config file 'app.config.js' mentioned in the task"}`,
-		`{"reason": "not sure about the best approach"}`,
-		`{}`,
-	} {
-		reason, err := pause.Parse(arguments, pause.Strict)
-		if errors.Is(err, pause.ErrInvalidReason) {
-			fmt.Println(err) // the answer to the model
-			continue
-		}
-		fmt.Println("paused:", reason)
-	}
-	// Output:
-	// paused: Cannot find config file 'app.config.js' mentioned in the task
-	// Invalid pause reason: Please provide a more specific explanation of the blocking issue
-	// Invalid pause reason: Reason is required
-}
-
 func ExamplePolicy() {
 	tickets := pause.Policy(func(reason string) error {
 		if len(reason) < 5 || reason[:4] != "OPS-" {
@@ -34,43 +15,19 @@ func ExamplePolicy() {
 		}
 		return pause.Lenient(reason)
 	})
-	_, err := pause.Parse(`{"reason": "no access"}`, tickets)
-	fmt.Println(err)
-	_, err = pause.Parse(`{"reason": "OPS-7 no access"}`, tickets)
-	fmt.Println(err)
+	fmt.Println(tickets("no access"))
+	fmt.Println(tickets("OPS-7 no access"))
 	// Output:
-	// Invalid pause reason: start with the ticket, such as OPS-12
+	// start with the ticket, such as OPS-12
 	// <nil>
 }
 
-func ExampleJudge() {
-	_, err := pause.Judge("stuck", nil)
-	fmt.Println(err)
+func ExampleStrict() {
+	fmt.Println(pause.Strict("Cannot find config file 'app.config.js' mentioned in the task"))
+	fmt.Println(pause.Strict("not sure about the best approach"))
 	// Output:
-	// Invalid pause reason: Reason too brief (min 10 characters for clarity)
-}
-
-func ExampleSchema() {
-	fmt.Println(string(pause.Schema(true)))
-	// Output:
-	// {"type":"object","properties":{"reason":{"type":"string","description":"Explanation of why the task needs to be paused (e.g., missing file, configuration error, blocked dependency)"}},"required":["reason"],"additionalProperties":false}
-}
-
-func ExampleShown() {
-	fmt.Println(pause.Shown("\x1b[31mPermission denied\x1b[0m:\n\t/etc/nginx/"))
-	fmt.Println(pause.Shown(" \u200b "))
-	// Output:
-	// Permission denied: /etc/nginx/
-	// no reason given
-}
-
-func ExampleNewResult() {
-	result := pause.NewResult("the API key\nis missing", time.Now(), nil)
-	fmt.Println(result.Reason)
-	fmt.Println(result.Message)
-	// Output:
-	// the API key is missing
-	// Task paused: the API key is missing
+	// <nil>
+	// Invalid pause reason: Please provide a more specific explanation of the blocking issue
 }
 
 func ExampleFullNotice() {

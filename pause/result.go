@@ -4,7 +4,8 @@ import "time"
 
 // Result describes an accepted pause, in events and outcomes.
 type Result struct {
-	// Reason is the reason as [Shown] returns it.
+	// Reason is the reason as the user sees it: one line of at most 500 characters,
+	// without control, escape and format characters.
 	Reason string `json:"reason"`
 
 	// Message is the notice for the user, or "" if there is none.
@@ -15,19 +16,8 @@ type Result struct {
 }
 
 // Notice returns the text that tells the user about a pause, or "" for no text. It
-// receives the reason as [Shown] returns it. A Notice may be called concurrently.
+// receives the reason of the [Result]. A Notice may be called concurrently.
 type Notice func(reason string, at time.Time) string
-
-// NewResult returns the Result of a pause that was accepted at the given time. Its
-// reason is [Shown] of reason, and its message the result of notice; a nil notice means
-// [ShortNotice]. NewResult does not recover a panic of notice.
-func NewResult(reason string, at time.Time, notice Notice) Result {
-	if notice == nil {
-		notice = ShortNotice
-	}
-	shown := Shown(reason)
-	return Result{Reason: shown, Message: notice(shown, at), Time: at}
-}
 
 // ShortNotice is the default [Notice]. It returns "Task paused: " followed by the
 // reason.

@@ -8,6 +8,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/pausecall"
+	"github.com/carryon-go/carryon/internal/pausetool"
 	"github.com/carryon-go/carryon/pause"
 )
 
@@ -183,7 +184,7 @@ func printedPause(text string) (reason, rest string, ok bool) {
 // reasonIn returns the reason of a pause that the model wrote as an action. The
 // input is an object with the tool's arguments, or the bare reason.
 func reasonIn(input string) string {
-	if reason, _ := pause.Parse(input, pause.Lenient); reason != "" {
+	if reason, _ := pausetool.Parse(input, pausetool.Lenient); reason != "" {
 		return reason
 	}
 	return strings.Trim(strings.TrimSpace(input), "\"'`")

@@ -6,7 +6,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/internal/pausetool"
 )
 
 // extend returns the messages of a continuation. It copies whatever it changes.
@@ -79,7 +79,7 @@ func fold(messages []llms.MessageContent, k *adapter.Continuation) ([]llms.Messa
 func declare(o *llms.CallOptions, tool *adapter.PauseTool) {
 	definition := llms.FunctionDefinition{
 		Name: tool.Name, Description: tool.Description, Strict: tool.Strict,
-		Parameters: pause.SchemaMap(tool.Strict), // some providers accept only a map
+		Parameters: pausetool.SchemaMap(tool.Strict), // some providers accept only a map
 	}
 	if len(o.Tools) == 0 && len(o.Functions) > 0 {
 		o.Functions = append(slices.Clip(o.Functions), definition)

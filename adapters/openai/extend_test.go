@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/internal/pausetool"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
 	"github.com/carryon-go/carryon/middleware"
@@ -167,11 +168,11 @@ func TestPauseToolIsAsStrictAsTheCallersTools(t *testing.T) {
 				require.NoError(t, json.Unmarshal([]byte(tools[len(tools)-1]), &declared))
 				assert.Equal(t, openai.ToolTypeFunction, declared.Type)
 				assert.Equal(t, pause.ToolName, declared.Function.Name)
-				assert.Equal(t, pause.Description(), declared.Function.Description)
+				assert.Equal(t, pausetool.Description(), declared.Function.Description)
 				assert.Equal(t, tt.want, declared.Function.Strict)
 				schema, err := json.Marshal(declared.Function.Parameters)
 				require.NoError(t, err)
-				assert.JSONEq(t, string(pause.Schema(tt.want)), string(schema))
+				assert.JSONEq(t, string(pausetool.Schema(tt.want)), string(schema))
 			})
 		})
 	}

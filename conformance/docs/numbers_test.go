@@ -21,8 +21,8 @@ import (
 
 	"github.com/carryon-go/carryon/check"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/pausetool"
 	"github.com/carryon-go/carryon/internal/prompt"
-	"github.com/carryon-go/carryon/pause"
 )
 
 // number is a part of a page that has digits: either with the value that the code gives it, in the form of the text, or
@@ -82,7 +82,7 @@ func numbers(t *testing.T) []number {
 		{page: "docs/go.md", text: "for %v hours", value: continuation.DefaultLimits().SessionLife.Hours()},
 		{page: "docs/go.md", text: "a printed call of up to %v bytes", value: in("internal/pausecall", "maxHeld")},
 		{page: "docs/go.md", text: "under %v bytes", value: in("pause", "minReasonBytes")},
-		{page: "docs/go.md", text: "over %v characters", value: pause.MaxReason},
+		{page: "docs/go.md", text: "over %v characters", value: pausetool.MaxReason},
 		{page: "docs/go.md", text: "Exit code 0 means done", why: "a code of processes"},
 		{page: "docs/go.md", text: "for at most %v minutes", value: continuation.DefaultLimits().MaxTaskAge.Minutes()},
 		{page: "docs/go.md", text: "%v functions that one manager", value: in("asynctask", "defaultLimit")},

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/internal/pausetool"
 )
 
 // match says whether a text is a printed call. If a text is impossible, so
@@ -83,7 +83,7 @@ func readFence(text string) (rest string, m match) {
 
 // readNamed reads a call that begins with the name of the tool.
 func readNamed(text string) (call, match) {
-	rest, m := readLiteral(text, pause.ToolName)
+	rest, m := readLiteral(text, pausetool.Name)
 	if m != complete {
 		return call{}, m
 	}

@@ -7,13 +7,13 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/internal/pausetool"
 )
 
-// IsPrefix reports whether name is a proper prefix of [pause.ToolName] in any case,
+// IsPrefix reports whether name is a proper prefix of [pausetool.Name] in any case,
 // so that further fragments may complete it. "" is one; the whole name is not.
 func IsPrefix(name string) bool {
-	return len(name) < len(pause.ToolName) && strings.EqualFold(name, pause.ToolName[:len(name)])
+	return len(name) < len(pausetool.Name) && strings.EqualFold(name, pausetool.Name[:len(name)])
 }
 
 // maxHeld is how many bytes of text a Finder holds back. A call with the longest

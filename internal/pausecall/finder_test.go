@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/internal/pausecall"
+	"github.com/carryon-go/carryon/internal/pausetool"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
 	"github.com/carryon-go/carryon/pause"
 )
@@ -393,7 +394,7 @@ func (g *grammar) readObject(text string) (shown, reason string, ok bool) {
 		case key == "name" && strings.EqualFold(text, "todo_pause"), key == "type" && text == "function":
 		case (key == "arguments" || key == "parameters") && (isObject || isText):
 			raw, _ := json.Marshal(value)
-			reason, _ = pause.Parse(string(raw), pause.Lenient)
+			reason, _ = pausetool.Parse(string(raw), pausetool.Lenient)
 		default:
 			return "", "", false
 		}
@@ -427,7 +428,7 @@ func (g *grammar) argument(text string) (reason, tail string, ok bool) {
 		err := dec.Decode(&arguments)
 		tail = text[dec.InputOffset():]
 		end := g.end.FindString(tail)
-		reason, _ = pause.Parse(string(arguments), pause.Lenient)
+		reason, _ = pausetool.Parse(string(arguments), pausetool.Lenient)
 		return reason, tail[len(end):], err == nil && end != ""
 	}
 	named := text[len(g.key.FindString(text)):]

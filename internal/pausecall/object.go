@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/internal/pausetool"
 )
 
 // readObject reads a call that is a JSON object, such as
@@ -79,7 +79,7 @@ func fits(key string, value json.RawMessage) bool {
 		return false
 	}
 	if key == "name" {
-		return strings.EqualFold(text, pause.ToolName)
+		return strings.EqualFold(text, pausetool.Name)
 	}
 	return text == "function" // its type
 }
@@ -111,6 +111,6 @@ func matchOf(err error) match {
 // reasonIn returns the reason in the arguments of a call, "" if there is none.
 // Whether it is accepted is decided elsewhere.
 func reasonIn(arguments json.RawMessage) string {
-	reason, _ := pause.Parse(string(arguments), pause.Lenient)
+	reason, _ := pausetool.Parse(string(arguments), pausetool.Lenient)
 	return reason
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/internal/pausetool"
 	"github.com/carryon-go/carryon/pause"
 )
 
@@ -121,7 +122,7 @@ func ChatPauseTool(t *testing.T, strict bool) string {
 	b, err := json.Marshal(struct {
 		Type     string   `json:"type"`
 		Function function `json:"function"`
-	}{"function", function{pause.ToolName, pause.Description(), pause.Schema(strict), strict}})
+	}{"function", function{pause.ToolName, pausetool.Description(), pausetool.Schema(strict), strict}})
 	require.NoError(t, err)
 	return string(b)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/pausetool"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
@@ -313,7 +314,7 @@ func flatTool(t *testing.T, strict bool) string {
 		Description string          `json:"description"`
 		Parameters  json.RawMessage `json:"parameters"`
 		Strict      bool            `json:"strict"`
-	}{"function", pause.ToolName, pause.Description(), pause.Schema(strict), strict})
+	}{"function", pause.ToolName, pausetool.Description(), pausetool.Schema(strict), strict})
 	require.NoError(t, err)
 	return string(b)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/pausetool"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
@@ -93,7 +94,7 @@ func TestReasonsAreJudged(t *testing.T) {
 				s.Server.Append(fakellm.Text(scenario.Plan), fakellm.Call("todo_pause", tt.arguments).ID("call_p"))
 				if tt.problem == "" {
 					got := s.Ask()
-					reason, err := pause.Parse(tt.arguments, pause.Strict)
+					reason, err := pausetool.Parse(tt.arguments, pausetool.Strict)
 					require.NoError(t, err)
 					requirePaused(t, s, got, reason)
 					assert.Equal(t, scenario.Plan+"\n\nTask paused: "+reason, got.Text)

@@ -1,4 +1,4 @@
-package pause_test
+package pausetool_test
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/internal/pausetool"
 )
 
 const good = "Cannot find config file 'app.config.js' mentioned in the task"
@@ -135,7 +135,7 @@ func TestParse(t *testing.T) {
 		{arguments(t, strings.Repeat("x", 8<<20)), "", tooLong},
 		{strings.Repeat("[", 8<<20), "", tooLong},
 	} {
-		reason, err := pause.Parse(c.arguments, nil)
+		reason, err := pausetool.Parse(c.arguments, nil)
 		shown := c.arguments[:min(len(c.arguments), 100)]
 		assert.Equal(t, c.want, problem(t, err), "%q", shown)
 		assert.Equal(t, c.reason, reason, "%q", shown)
@@ -147,46 +147,46 @@ func TestParseUnderOtherPolicies(t *testing.T) {
 	never := func(reason string) error { return fmt.Errorf("not %q again", reason) }
 	always := func(string) error { return nil }
 	for _, c := range []struct {
-		policy pause.Policy
+		policy pausetool.Policy
 		reason any
 		want   string
 	}{
-		{pause.Lenient, "stuck", ""},
-		{pause.Lenient, "x", ""},
-		{pause.Lenient, strings.Repeat("x", 501), tooLong},
+		{pausetool.Lenient, "stuck", ""},
+		{pausetool.Lenient, "x", ""},
+		{pausetool.Lenient, strings.Repeat("x", 501), tooLong},
 		{never, good, fmt.Sprintf("not %q again", good)},
 		{never, "  twice ", `not "twice" again`},
 		{always, strings.Repeat("x", 501), ""},
 		{always, "x", ""},
 
 		// Reasons that no policy is asked about.
-		{pause.Lenient, "", reasonRequired},
+		{pausetool.Lenient, "", reasonRequired},
 		{always, "", reasonRequired},
 		{always, nil, reasonRequired},
 		{always, 5, notString},
 		{always, " \n ", empty},
 		{always, "\u200b", empty},
 	} {
-		_, err := pause.Parse(arguments(t, c.reason), c.policy)
+		_, err := pausetool.Parse(arguments(t, c.reason), c.policy)
 		assert.Equal(t, c.want, problem(t, err), "%v", c.reason)
 		if reason, ok := c.reason.(string); ok {
-			_, err = pause.Judge(reason, c.policy)
+			_, err = pausetool.Judge(reason, c.policy)
 			assert.Equal(t, c.want, problem(t, err), "%v", c.reason)
 		}
 	}
-	_, err := pause.Parse("", always)
+	_, err := pausetool.Parse("", always)
 	assert.Equal(t, inputRequired, problem(t, err))
 }
 
 func TestPolicyErrorsStayReachable(t *testing.T) {
 	t.Parallel()
 	busy := errors.New("ask again later")
-	_, err := pause.Parse(arguments(t, good), func(string) error { return busy })
+	_, err := pausetool.Parse(arguments(t, good), func(string) error { return busy })
 	require.ErrorIs(t, err, busy)
 	require.EqualError(t, err, "Invalid pause reason: ask again later")
 
 	// A policy that builds on Strict does not repeat the prefix.
-	_, err = pause.Parse(arguments(t, "stuck"), func(reason string) error { return pause.Strict(reason) })
+	_, err = pausetool.Parse(arguments(t, "stuck"), func(reason string) error { return pausetool.Strict(reason) })
 	assert.Equal(t, tooBrief, problem(t, err))
 }
 
@@ -197,8 +197,8 @@ func (worse) String() string { panic("in String") }
 
 func TestPolicyThatPanics(t *testing.T) {
 	t.Parallel()
-	var none *pause.InvalidReasonError
-	for name, policy := range map[string]pause.Policy{
+	var none *pausetool.InvalidReasonError
+	for name, policy := range map[string]pausetool.Policy{
 		"text":          func(string) error { panic("boom") },
 		"error":         func(string) error { panic(errors.New("boom")) },
 		"runtime":       func(reason string) error { return errors.New(reason[len(reason):][1:]) },
@@ -206,15 +206,15 @@ func TestPolicyThatPanics(t *testing.T) {
 		"hostile error": func(string) error { return worse{} },
 		"nil pointer":   func(string) error { return none },
 	} {
-		reason, err := pause.Parse(arguments(t, good), policy)
-		require.ErrorIs(t, err, pause.ErrPolicyPanicked, name)
-		require.NotErrorIs(t, err, pause.ErrInvalidReason, name)
+		reason, err := pausetool.Parse(arguments(t, good), policy)
+		require.ErrorIs(t, err, pausetool.ErrPolicyPanicked, name)
+		require.NotErrorIs(t, err, pausetool.ErrInvalidReason, name)
 		assert.Equal(t, good, reason, name)
 
-		_, err = pause.Judge(good, policy)
-		require.ErrorIs(t, err, pause.ErrPolicyPanicked, name)
+		_, err = pausetool.Judge(good, policy)
+		require.ErrorIs(t, err, pausetool.ErrPolicyPanicked, name)
 	}
-	_, err := pause.Parse(arguments(t, good), func(string) error { panic("boom") })
+	_, err := pausetool.Parse(arguments(t, good), func(string) error { panic("boom") })
 	assert.EqualError(t, err, "pause: policy panicked: boom", "the log says with what")
 }
 
@@ -229,7 +229,7 @@ func TestJudge(t *testing.T) {
 		{"not sure about the best approach", "not sure about the best approach", vague},
 		{"task is finished", "task is finished", completed},
 	} {
-		reason, err := pause.Judge(c.printed, nil)
+		reason, err := pausetool.Judge(c.printed, nil)
 		assert.Equal(t, c.want, problem(t, err), "%q", c.printed)
 		assert.Equal(t, c.reason, reason, "%q", c.printed)
 	}
@@ -243,17 +243,17 @@ func FuzzParse(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, arguments string) {
-		reason, err := pause.Parse(arguments, nil)
+		reason, err := pausetool.Parse(arguments, nil)
 		if problem(t, err) == "" {
-			require.NoError(t, pause.Strict(reason))
-			_, err = pause.Parse(arguments, pause.Lenient)
+			require.NoError(t, pausetool.Strict(reason))
+			_, err = pausetool.Parse(arguments, pausetool.Lenient)
 			require.NoError(t, err)
 		}
-		again, errAgain := pause.Parse(arguments, nil)
+		again, errAgain := pausetool.Parse(arguments, nil)
 		require.Equal(t, reason, again)
 		require.Equal(t, problem(t, err), problem(t, errAgain))
-		shown := pause.Shown(reason)
+		shown := pausetool.Shown(reason)
 		require.NotEmpty(t, shown)
-		require.Equal(t, shown, pause.Shown(shown))
+		require.Equal(t, shown, pausetool.Shown(shown))
 	})
 }

@@ -1,4 +1,4 @@
-package pause
+package pausetool
 
 import (
 	"slices"
@@ -12,14 +12,13 @@ const maxLeave = 200
 
 const problemLeave = "No permission is needed: go on with the task"
 
-// NoLeave is a [Policy] that rejects a reason which only asks for permission to go on,
+// NoLeave rejects a reason which only asks for permission to go on,
 // such as "Awaiting confirmation to continue" or "Should I proceed with the next item?".
 // It accepts every other reason, in particular one that names a choice, something
 // missing, something that cannot be undone, an error, or work of others.
 //
-// Package middleware applies NoLeave after [Strict] in sessions whose approval mode is
-// YOLO, where nobody can answer: there it rejects the first such reason of a user turn.
-// It does not apply NoLeave if the program has set a policy of its own.
+// Package middleware applies it after [Strict] in sessions whose approval mode is YOLO,
+// where nobody can answer, to the first pause of a user turn.
 func NoLeave(reason string) error {
 	if len(reason) > maxLeave*utf8.UTFMax || utf8.RuneCountInString(reason) > maxLeave {
 		return nil

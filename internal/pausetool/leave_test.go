@@ -1,4 +1,4 @@
-package pause_test
+package pausetool_test
 
 import (
 	"fmt"
@@ -8,12 +8,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/internal/pausetool"
 )
 
 func ExampleNoLeave() {
-	fmt.Println(pause.NoLeave("Awaiting confirmation to continue"))
-	fmt.Println(pause.NoLeave("Awaiting confirmation to delete the old branches"))
+	fmt.Println(pausetool.NoLeave("Awaiting confirmation to continue"))
+	fmt.Println(pausetool.NoLeave("Awaiting confirmation to delete the old branches"))
 	// Output:
 	// Invalid pause reason: No permission is needed: go on with the task
 	// <nil>
@@ -29,7 +29,7 @@ func TestNoLeaveRejectsWhatOnlyAsksToGoOn(t *testing.T) {
 		"WAITING FOR THE USER TO CONFIRM BEFORE CONTINUING", "May I go on with the remaining items?",
 		strings.Repeat("Should I proceed? ", 11) + "ok", // the longest that is looked at
 	} {
-		assert.ErrorIs(t, pause.NoLeave(reason), pause.ErrInvalidReason, reason)
+		assert.ErrorIs(t, pausetool.NoLeave(reason), pausetool.ErrInvalidReason, reason)
 	}
 }
 
@@ -44,6 +44,6 @@ func TestNoLeaveAcceptsWhatAPersonHasToSettle(t *testing.T) {
 		"No such file: config.json", "Package 'react-router-dom' is not installed but required", "", "Подтвердите, пожалуйста", "I continue with the remaining items",
 		"Should I proceed? " + strings.Repeat("There is much to say about it. ", 10),
 	} {
-		require.NoError(t, pause.NoLeave(reason), reason)
+		require.NoError(t, pausetool.NoLeave(reason), reason)
 	}
 }

@@ -1,4 +1,4 @@
-package pause_test
+package pausetool_test
 
 import (
 	"strings"
@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/carryon-go/carryon/internal/pausetool"
 	"github.com/carryon-go/carryon/pause"
 )
 
@@ -19,13 +20,13 @@ func TestReasonAddsNoLineToANotice(t *testing.T) {
 	for name, notice := range map[string]pause.Notice{"short": pause.ShortNotice, "full": pause.FullNotice} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			lines := strings.Count(pause.NewResult("x", at, notice).Message, "\n")
+			lines := strings.Count(notice("x", at), "\n")
 			rapid.Check(t, func(t *rapid.T) {
 				pieces := rapid.SliceOf(rapid.SampledFrom([]string{
 					"a", "\n", "\r", "\u2028", "\u2029", "\u0085", "\v", "\f", "\x00", "\x1b[2J", "\x1b]0;t\x07", "\x9b", "\u202e",
 					"\u200b", "\xff", "Task paused: ", "\U0001F6D1", " ",
 				})).Draw(t, "pieces")
-				message := pause.NewResult(strings.Join(pieces, ""), at, notice).Message
+				message := notice(pausetool.Shown(strings.Join(pieces, "")), at)
 				require.Equal(t, lines, strings.Count(message, "\n"), "%q", message)
 				for _, r := range message {
 					require.True(t, r == '\n' || !unicode.IsControl(r) && !unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp), "%q", message)

@@ -1,18 +1,23 @@
-package pause
+// Package pausetool has the todo_pause tool: its definition, the rules for a reason, and
+// the reason as a user sees it. Package pause has what programs use of it.
+//
+// A reason comes from a model and may contain anything. No input makes this package
+// panic, and processing time grows at most linearly with the input.
+package pausetool
 
 import (
 	"encoding/json"
 	"strings"
 )
 
-// ToolName is the name of the tool.
-const ToolName = "todo_pause"
+// Name is the name of the tool.
+const Name = "todo_pause"
 
 // Is reports whether name is the name of the tool. It ignores case, because models
 // change it, but not white space or prefixes.
 func Is(name string) bool {
 	// The length excludes letters outside ASCII that fold to letters inside.
-	return len(name) == len(ToolName) && strings.EqualFold(name, ToolName)
+	return len(name) == len(Name) && strings.EqualFold(name, Name)
 }
 
 const description = `Pause work on the current task because something blocks it. ` +

@@ -1,4 +1,4 @@
-package pause
+package pausetool
 
 import (
 	"slices"
@@ -29,14 +29,11 @@ const (
 	problemEmpty = "Reason cannot be empty"
 )
 
-// Policy decides whether a reason is accepted. A nil error accepts it; any other error
-// rejects it, and the model receives its text after "Invalid pause reason: ". [Parse]
-// and [Judge] call a policy with a trimmed, non-empty reason of any length. A policy
-// may be called concurrently.
-type Policy func(reason string) error
+// Policy is a pause.Policy, which says what a program may rely on. [Parse] and [Judge]
+// call it with a trimmed, non-empty reason.
+type Policy = func(reason string) error
 
-// Lenient is the [Policy] that accepts every reason of 1 to [MaxReason]
-// characters.
+// Lenient is pause.Lenient.
 func Lenient(reason string) error {
 	reason = strings.TrimSpace(reason)
 	switch {
@@ -48,16 +45,7 @@ func Lenient(reason string) error {
 	return nil
 }
 
-// Strict is the default [Policy]. It rejects what [Lenient] rejects, a reason of fewer
-// than 10 bytes, and a reason of fewer than 50 characters that is vague or only reports
-// that the task is completed.
-//
-// A reason is vague if it contains, as whole words in any case, "can't
-// continue", "stuck", "don't know", "confused", "need help" or "not sure". It
-// reports completion if it contains "finished", "complete", "completed" or
-// "done" and otherwise only words that usually go with those: "The task is now
-// complete!" does, but "Cannot complete the task: no disk" and "Task done, push
-// denied" do not.
+// Strict is pause.Strict.
 func Strict(reason string) error {
 	reason = strings.TrimSpace(reason)
 	if err := Lenient(reason); err != nil {

@@ -1,4 +1,4 @@
-package pause
+package pausetool
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package pause_test
+package pausetool_test
 
 import (
 	"strconv"
@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/internal/pausetool"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
-	"github.com/carryon-go/carryon/pause"
 )
 
 func TestShownIsSafeToPrint(t *testing.T) {
@@ -59,7 +59,7 @@ func TestShownIsSafeToPrint(t *testing.T) {
 		{"\xed\xa0\x80x", "\ufffdx"},
 		{"\x9b31m", "\ufffd31m"},
 	} {
-		assert.Equal(t, c.want, pause.Shown(c.reason), "%q", c.reason)
+		assert.Equal(t, c.want, pausetool.Shown(c.reason), "%q", c.reason)
 	}
 }
 
@@ -67,7 +67,7 @@ func BenchmarkShownIsLinear(b *testing.B) {
 	for _, unit := range []string{"\x1b]", "\x1b", "\x1b[", "\x1b[0", "\u009d", " ", "\u200b", "\x1b]a\x1b["} {
 		show := func(n int) func() {
 			reason := strings.Repeat(unit, n/len(unit))
-			return func() { pause.Shown(reason) }
+			return func() { pausetool.Shown(reason) }
 		}
 		measure.Linear(b, strconv.Quote(unit), show(32<<10), show(measure.Longer*32<<10))
 	}
@@ -86,7 +86,7 @@ func TestShownIsBounded(t *testing.T) {
 		{strings.Repeat("\u200b", 600) + "x", "x"},
 		{strings.Repeat(" x", 300), strings.TrimSpace(strings.Repeat("x ", 250))},
 	} {
-		assert.Equal(t, c.want, pause.Shown(c.reason), "%q", c.reason)
+		assert.Equal(t, c.want, pausetool.Shown(c.reason), "%q", c.reason)
 	}
 }
 
@@ -95,14 +95,14 @@ func FuzzShown(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, reason string) {
-		shown := pause.Shown(reason)
+		shown := pausetool.Shown(reason)
 		require.True(t, utf8.ValidString(shown))
-		require.Equal(t, shown, pause.Shown(shown))
+		require.Equal(t, shown, pausetool.Shown(shown))
 		require.Equal(t, shown, strings.Join(strings.Fields(shown), " "))
 		require.False(t, strings.ContainsFunc(shown, func(r rune) bool {
 			return unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
 		}))
 		require.NotEmpty(t, shown)
-		require.LessOrEqual(t, utf8.RuneCountInString(shown), pause.MaxReason)
+		require.LessOrEqual(t, utf8.RuneCountInString(shown), pausetool.MaxReason)
 	})
 }

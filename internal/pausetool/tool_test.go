@@ -1,4 +1,4 @@
-package pause_test
+package pausetool_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/internal/pausetool"
 )
 
 func TestIs(t *testing.T) {
@@ -28,7 +28,7 @@ func TestIs(t *testing.T) {
 		"todo_pause\x00":         false,
 		"mcp__tools__todo_pause": false,
 	} {
-		assert.Equal(t, want, pause.Is(name), "%q", name)
+		assert.Equal(t, want, pausetool.Is(name), "%q", name)
 	}
 }
 
@@ -50,7 +50,7 @@ func TestDescription(t *testing.T) {
 		"\n" +
 		"The reason names the specific issue in at most 500 characters, such as the file, command or error concerned. " +
 		"Put longer explanations in ordinary text before the call."
-	assert.Equal(t, want, pause.Description())
+	assert.Equal(t, want, pausetool.Description())
 }
 
 func TestSchema(t *testing.T) {
@@ -61,22 +61,22 @@ func TestSchema(t *testing.T) {
 	const bounded = `{"type":"object","properties":{"reason":{` + about + `,"minLength":1,"maxLength":500` + end
 	const strict = `{"type":"object","properties":{"reason":{` + about + end
 
-	assert.Equal(t, bounded, string(pause.Schema(false)))
-	assert.Equal(t, strict, string(pause.Schema(true)))
+	assert.Equal(t, bounded, string(pausetool.Schema(false)))
+	assert.Equal(t, strict, string(pausetool.Schema(true)))
 
 	for _, isStrict := range []bool{false, true} {
-		fromMap, err := json.Marshal(pause.SchemaMap(isStrict))
+		fromMap, err := json.Marshal(pausetool.SchemaMap(isStrict))
 		require.NoError(t, err)
-		assert.JSONEq(t, string(pause.Schema(isStrict)), string(fromMap))
+		assert.JSONEq(t, string(pausetool.Schema(isStrict)), string(fromMap))
 	}
 }
 
 func TestSchemaBelongsToTheCaller(t *testing.T) {
 	t.Parallel()
-	clear(pause.Schema(false))
-	assert.True(t, json.Valid(pause.Schema(false)))
+	clear(pausetool.Schema(false))
+	assert.True(t, json.Valid(pausetool.Schema(false)))
 
-	mine := pause.SchemaMap(false)
+	mine := pausetool.SchemaMap(false)
 	properties, ok := mine["properties"].(map[string]any)
 	require.True(t, ok)
 	clear(properties)
@@ -85,7 +85,7 @@ func TestSchemaBelongsToTheCaller(t *testing.T) {
 	required[0] = "other"
 	clear(mine)
 
-	fromMap, err := json.Marshal(pause.SchemaMap(false))
+	fromMap, err := json.Marshal(pausetool.SchemaMap(false))
 	require.NoError(t, err)
-	assert.JSONEq(t, string(pause.Schema(false)), string(fromMap))
+	assert.JSONEq(t, string(pausetool.Schema(false)), string(fromMap))
 }

@@ -1,4 +1,4 @@
-package pause_test
+package pausetool_test
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/internal/pausetool"
 )
 
 const (
@@ -27,9 +27,9 @@ func problem(t *testing.T, err error) string {
 	if err == nil {
 		return ""
 	}
-	var invalid *pause.InvalidReasonError
+	var invalid *pausetool.InvalidReasonError
 	require.ErrorAs(t, err, &invalid)
-	require.ErrorIs(t, err, pause.ErrInvalidReason)
+	require.ErrorIs(t, err, pausetool.ErrInvalidReason)
 	require.EqualError(t, err, "Invalid pause reason: "+invalid.Problem)
 	return invalid.Problem
 }
@@ -70,7 +70,7 @@ func TestStrict(t *testing.T) {
 		{"don't know. Not sure. ", vague},   // several
 		{"can't continue with task", vague}, // straight
 	} {
-		assert.Equal(t, c.want, problem(t, pause.Strict(c.reason)), "%q", c.reason)
+		assert.Equal(t, c.want, problem(t, pausetool.Strict(c.reason)), "%q", c.reason)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestStrictVague(t *testing.T) {
 		{"No assurance of backups", ""},
 		{"Knot surely missing", ""},
 	} {
-		assert.Equal(t, c.want, problem(t, pause.Strict(c.reason)), "%q", c.reason)
+		assert.Equal(t, c.want, problem(t, pausetool.Strict(c.reason)), "%q", c.reason)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestStrictCompletion(t *testing.T) {
 		"Done with the task", "Task done and verified; all tests pass", "The todo list is complete",
 		"It's done now", "**Task completed**", "task_completed", "'task is finished'",
 	} {
-		assert.Equal(t, completed, problem(t, pause.Strict(reason)), "%q", reason)
+		assert.Equal(t, completed, problem(t, pausetool.Strict(reason)), "%q", reason)
 	}
 	for _, reason := range []string{
 		"Cannot complete the task: no disk",
@@ -148,7 +148,7 @@ func TestStrictCompletion(t *testing.T) {
 		"Task is complete, please review it", // a word of its own: given the benefit of the doubt
 		strings.Repeat("the task is finished. ", 3),
 	} {
-		assert.Empty(t, problem(t, pause.Strict(reason)), "%q", reason)
+		assert.Empty(t, problem(t, pausetool.Strict(reason)), "%q", reason)
 	}
 }
 
@@ -165,13 +165,13 @@ func TestLenient(t *testing.T) {
 		{"", empty},
 		{"  ", empty},
 	} {
-		assert.Equal(t, c.want, problem(t, pause.Lenient(c.reason)), "%q", c.reason)
+		assert.Equal(t, c.want, problem(t, pausetool.Lenient(c.reason)), "%q", c.reason)
 	}
 }
 
 func TestPoliciesAreValues(t *testing.T) {
 	t.Parallel()
-	for _, policy := range []pause.Policy{pause.Strict, pause.Lenient} {
+	for _, policy := range []pausetool.Policy{pausetool.Strict, pausetool.Lenient} {
 		assert.NoError(t, policy("the config file app.yml is missing"))
 	}
 }
