@@ -104,15 +104,23 @@ type Conditions [conditionCount]Mark
 // !no_tool_calls". An exclamation mark precedes the one that is not met.
 func (c Conditions) String() string {
 	names := conditionNames()
-	var looked []string
-	for i, mark := range c {
-		switch mark {
-		case Met:
-			looked = append(looked, names[i])
-		case NotMet:
-			looked = append(looked, "!"+names[i])
-		case NotLookedAt:
-		}
+	size := 0
+	for i := range c {
+		size += len(" !") + len(names[i])
 	}
-	return strings.Join(looked, " ")
+	var text strings.Builder
+	text.Grow(size) // each decision writes this text
+	for i, mark := range c {
+		if mark == NotLookedAt {
+			continue
+		}
+		if text.Len() > 0 {
+			text.WriteByte(' ')
+		}
+		if mark == NotMet {
+			text.WriteByte('!')
+		}
+		text.WriteString(names[i])
+	}
+	return text.String()
 }

@@ -362,7 +362,7 @@ func (t *turn) show(number int) shownTurn {
 		s.Usage = &shownUsage{t.usage.Prompt, t.usage.Cached, t.usage.Completion, t.usage.Reasoning, t.usage.Tokens()}
 	}
 	if t.decided {
-		s.Decision = &decision{t.goOn, t.dryRun, t.reason.Code(), asFlags().Replace(t.reason.String())}
+		s.Decision = &decision{t.goOn, t.dryRun, t.reason.Code(), reasonText(t.reason)}
 	}
 	return s
 }
@@ -375,8 +375,9 @@ var webSocketOutcome = outcome{ //nolint:gochecknoglobals // constant
 // outcome returns an outcome as text.
 func (j *journal) outcome(e *entry, o *middleware.Outcome) outcome {
 	shown := outcome{
-		Code: o.Reason.Code(), Reason: asFlags().Replace(o.Reason.String()), Explanation: explanation(o), LeftAlone: isNoCall(o.Reason), DryRun: o.DryRun, Holdout: o.Holdout,
-		reason: o.Reason, paused: o.Paused != nil,
+		Code: o.Reason.Code(), Reason: reasonText(o.Reason), Explanation: explanation(o), LeftAlone: isNoCall(o.Reason), DryRun: o.DryRun,
+		Holdout: o.Holdout,
+		reason:  o.Reason, paused: o.Paused != nil,
 	}
 	if o.Err != nil {
 		text, quoted := j.cause(o.Err)
@@ -394,9 +395,20 @@ var asFlags = sync.OnceValue(func() *strings.Replacer { //nolint:gochecknoglobal
 	return strings.NewReplacer(
 		"todo.WithToolNames", "-todo-tools", "give carryon the list with todo.ProviderFunc", "carryon cannot follow it; -ask goes without a list",
 		"ApprovalYOLO or Handback.Questions", "-yolo or -questions continue", "Handback.Untouched", "-untouched continue",
-		reasons.Disabled.String(), "Continuing is switched off",
+		reasons.Disabled.String(), switchedOff,
 	)
 })
+
+const switchedOff = "Continuing is switched off"
+
+// reasonText returns the text of a reason. No reason names an option, so it needs no
+// search, which every request would pay for.
+func reasonText(r continuation.Reason) string {
+	if r == reasons.Disabled {
+		return switchedOff
+	}
+	return r.String()
+}
 
 // explanation returns the outcome's explanation, with the proxy's flags in place of
 // the Go options that it recommends.

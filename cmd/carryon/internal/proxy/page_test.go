@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/internal/reasons"
 )
 
 // told returns everything that a scene shows: the page, the JSON and the log.
@@ -237,4 +238,15 @@ func TestPageNamesClosingQuestions(t *testing.T) {
 			assert.Equal(t, want, shownTurn{Result: turns[1].Result, Asked: turns[1].Asked})
 		}
 	})
+}
+
+// A reason's text is shown without a search for options of Go.
+func TestNoReasonNamesAnOption(t *testing.T) {
+	t.Parallel()
+	seen := 0
+	for r := reasons.None; r.Code() != "unknown"; r++ {
+		assert.Equal(t, asFlags().Replace(r.String()), reasonText(r), "%s", r.Code())
+		seen++
+	}
+	assert.Greater(t, seen, 20)
 }

@@ -278,7 +278,7 @@ type lastList struct {
 	calls   bool // there was a call in scope
 	tools   bool // there was a call with tools
 	check   lastCheck
-	why     string // as in Summary
+	why     continuation.Reason // of the last turn
 }
 
 func (l *lastList) take(o *middleware.Outcome) {
@@ -288,7 +288,7 @@ func (l *lastList) take(o *middleware.Outcome) {
 	}
 	l.tools = true
 	if !isAside(o.Reason) {
-		l.why = whyNot(o.Reason)
+		l.why = o.Reason
 	}
 	if o.Reason == reasons.ToolCalls && o.List.Todos == 0 {
 		return // carryon did not read the list
@@ -305,10 +305,10 @@ func (l *lastList) take(o *middleware.Outcome) {
 // whyNot says why a turn was not continued. It says nothing of a call of a tool or a
 // pause, which the model wanted, and of what a dry run would have sent.
 func whyNot(r continuation.Reason) string {
-	if r == reasons.ToolCalls || r == reasons.Paused || r.Continues() {
+	if r == reasons.None || r == reasons.ToolCalls || r == reasons.Paused || r.Continues() {
 		return ""
 	}
-	text := asFlags().Replace(r.String())
+	text := reasonText(r)
 	return strings.ToLower(text[:1]) + text[1:]
 }
 
@@ -321,7 +321,7 @@ func (j *journal) summary() Summary {
 		Calls: c.Calls, WebSockets: c.WebSockets, Encoded: c.Encoded, Handshakes: c.Handshakes,
 		List: j.list.list, Empty: j.list.empty, Paused: j.list.paused, Problem: j.list.problem,
 		NoList: j.list.calls && j.list.list.Todos == 0 && !j.list.empty,
-		Why:    j.list.why, NoTools: c.Calls > 0 && !j.list.tools,
+		Why:    whyNot(j.list.why), NoTools: c.Calls > 0 && !j.list.tools,
 	}
 	s.checks = j.own.checks(j.config.rules().Until, &j.list.check)
 	if c.Lists > 0 || c.Continuations > 0 {

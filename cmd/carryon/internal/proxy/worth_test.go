@@ -158,10 +158,10 @@ func TestSummaryKnowsTheListOfACallThatEndedInAToolCall(t *testing.T) {
 	t.Parallel()
 	var seen lastList
 	seen.take(&middleware.Outcome{Reason: reasons.ToolCalls})
-	assert.Equal(t, lastList{tools: true}, seen, "the list was not looked at")
+	assert.Equal(t, lastList{tools: true, why: reasons.ToolCalls}, seen, "the list was not looked at")
 	list := continuation.List{Todos: 3, Active: 1, Completed: 2}
 	seen.take(&middleware.Outcome{Reason: reasons.ToolCalls, Turns: 2, List: list})
-	assert.Equal(t, lastList{list: list, calls: true, tools: true}, seen)
+	assert.Equal(t, lastList{list: list, calls: true, tools: true, why: reasons.ToolCalls}, seen)
 }
 
 // The last line says why work was left, whatever side calls follow.
@@ -179,10 +179,10 @@ func TestSummarySaysWhyTheLastTurnWasNotContinued(t *testing.T) {
 		seen.take(&middleware.Outcome{Reason: reason, List: list})
 		seen.take(&middleware.Outcome{Reason: reasons.SideCall})
 		seen.take(&middleware.Outcome{Reason: reasons.NoTools})
-		s := Summary{Requests: 3, List: seen.list, Why: seen.why}
+		s := Summary{Requests: 3, List: seen.list, Why: whyNot(seen.why)}
 		assert.Equal(t, "3 requests, 0 continuations, 1 of 3 todos done"+want, s.String())
 		seen.take(&middleware.Outcome{Reason: reasons.ToolCalls})
-		assert.Empty(t, seen.why, "the agent was at work when it ended")
+		assert.Empty(t, whyNot(seen.why), "the agent was at work when it ended")
 	}
 	done := Summary{Requests: 1, List: continuation.List{Todos: 1, Completed: 1}, Why: "no active todos found"}
 	assert.Equal(t, "1 request, 0 continuations, 1 of 1 todo done", done.String())
