@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/carryon-go/carryon/asynctask"
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/testkit/testclock"
 	"github.com/carryon-go/carryon/records"
 )
 
@@ -183,7 +183,7 @@ func ExampleWithOneConversation() {
 }
 
 func ExampleManager_Handle() {
-	clock := carryontest.NewClock() // the system's clock would do
+	clock := testclock.New() // the system's clock would do
 	tasks := asynctask.NewManager(asynctask.WithClock(clock))
 	ctx := continuation.WithSession(context.Background(), "conversation-42")
 	_, _ = tasks.Begin(ctx, "job-7", "transcode the video")

@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/asynctask"
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/delivery"
+	"github.com/carryon-go/carryon/internal/testkit/testclock"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -35,7 +35,7 @@ type setup struct {
 	deliveries delivery.Tasks
 
 	t     testing.TB
-	clock *carryontest.Clock
+	clock *testclock.Clock
 
 	mu      sync.Mutex
 	tickets map[string]asynctask.Ticket // of the task begun last with an id
@@ -43,13 +43,13 @@ type setup struct {
 
 func newSetup(tb testing.TB, opts ...asynctask.Option) *setup {
 	tb.Helper()
-	clock := carryontest.NewClock()
+	clock := testclock.New()
 	m := asynctask.NewManager(append([]asynctask.Option{asynctask.WithClock(clock)}, opts...)...)
 	tb.Cleanup(func() { assert.NoError(tb, m.Close(context.WithoutCancel(tb.Context()))) })
 	return setupOf(tb, m, clock)
 }
 
-func setupOf(tb testing.TB, m *asynctask.Manager, clock *carryontest.Clock) *setup {
+func setupOf(tb testing.TB, m *asynctask.Manager, clock *testclock.Clock) *setup {
 	tb.Helper()
 	return &setup{Manager: m, deliveries: m.Deliveries(), t: tb, clock: clock, tickets: map[string]asynctask.Ticket{}}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/asynctask"
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/testkit/testclock"
 )
 
 // untilCancelled is a task that ends when it is cancelled.
@@ -364,7 +364,7 @@ func TestWrongUsePanics(t *testing.T) {
 
 func TestClockOfTheTestKitFits(t *testing.T) {
 	t.Parallel()
-	clock := carryontest.NewClock()
+	clock := testclock.New()
 	assert.Implements(t, (*asynctask.Clock)(nil), clock)
 	assert.Implements(t, (*interface {
 		Stop() bool

@@ -13,9 +13,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/carryon-go/carryon/asynctask"
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/delivery"
+	"github.com/carryon-go/carryon/internal/testkit/testclock"
 )
 
 // The reference model keeps plain lists and decides everything by searching them. It
@@ -56,7 +56,7 @@ type modelNote struct{ text string }
 
 type machine struct {
 	real          *asynctask.Manager
-	clock         *carryontest.Clock
+	clock         *testclock.Clock
 	limit         int
 	cancellations bool
 	sessions      map[string]*modelSession
@@ -72,7 +72,7 @@ var (
 
 func newMachine(t *rapid.T) *machine {
 	m := &machine{
-		clock:         carryontest.NewClock(),
+		clock:         testclock.New(),
 		limit:         rapid.SampledFrom([]int{1, 2, asynctask.Off}).Draw(t, "limit"),
 		cancellations: rapid.Bool().Draw(t, "cancellations"),
 		sessions:      map[string]*modelSession{},

@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/asynctask"
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/internal/delivery"
+	"github.com/carryon-go/carryon/internal/testkit/testclock"
 )
 
 func TestErrorsOfTheEngineAreReturned(t *testing.T) {
 	t.Parallel()
-	clock := carryontest.NewClock()
+	clock := testclock.New()
 	engine, down := newHooked(clock), errors.New("down")
 	s := newSetup(t, asynctask.WithClock(clock), asynctask.WithRecords(engine))
 	s.begins("a", "job")
@@ -71,7 +71,7 @@ func TestRefusedEndIsStoredLaterOrTheTaskIsLost(t *testing.T) {
 	for name, heals := range map[string]bool{"heals": true, "refuses for good": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			clock, down := carryontest.NewClock(), errors.New("down")
+			clock, down := testclock.New(), errors.New("down")
 			engine, reported := newHooked(clock), &reports{}
 			owner := newSetup(t, asynctask.WithClock(clock), asynctask.WithRecords(engine), asynctask.OnError(reported.add))
 			other := newSetup(t, asynctask.WithClock(clock), asynctask.WithRecords(engine))
@@ -118,7 +118,7 @@ func TestRefusedEndIsStoredLaterOrTheTaskIsLost(t *testing.T) {
 
 func TestEngineThatFailsAfterStoringTellsNothingTwice(t *testing.T) {
 	t.Parallel()
-	clock := carryontest.NewClock()
+	clock := testclock.New()
 	engine := newHooked(clock)
 	s := newSetup(t, asynctask.WithClock(clock), asynctask.WithRecords(engine))
 	s.ends("a", "1")
@@ -142,7 +142,7 @@ func TestEngineThatFailsAfterStoringTellsNothingTwice(t *testing.T) {
 
 func TestStartThatFailsLeavesNoTaskBehind(t *testing.T) {
 	t.Parallel()
-	clock := carryontest.NewClock()
+	clock := testclock.New()
 	engine := newHooked(clock)
 	s := newSetup(t, asynctask.WithRecords(engine), asynctask.WithClock(clock), asynctask.WithLimit(1))
 	done := engine.failsAfter()
@@ -158,7 +158,7 @@ func TestStartThatFailsLeavesNoTaskBehind(t *testing.T) {
 // Close may come while a start is on its way to the engine.
 func TestCloseEndsWhatIsJustBeginning(t *testing.T) {
 	t.Parallel()
-	clock := carryontest.NewClock()
+	clock := testclock.New()
 	engine := newHooked(clock)
 	m := asynctask.NewManager(asynctask.WithRecords(engine), asynctask.WithClock(clock))
 	closed := make(chan error, 1)

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/asynctask"
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/internal/delivery"
+	"github.com/carryon-go/carryon/internal/testkit/testclock"
 	"github.com/carryon-go/carryon/records"
 )
 
@@ -73,7 +73,7 @@ func (h *hooked) failsAfter() (done func()) {
 // replicas are Managers of processes that share an engine.
 type replicas struct {
 	t      *testing.T
-	clock  *carryontest.Clock
+	clock  *testclock.Clock
 	engine records.Records
 	opts   []asynctask.Option
 }
@@ -81,7 +81,7 @@ type replicas struct {
 // newReplicas shares an engine that cannot notify, so that processes must check.
 func newReplicas(t *testing.T, opts ...asynctask.Option) *replicas {
 	t.Helper()
-	clock := carryontest.NewClock()
+	clock := testclock.New()
 	return &replicas{t: t, clock: clock, engine: newHooked(clock), opts: opts}
 }
 

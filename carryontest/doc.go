@@ -1,6 +1,6 @@
-// Package carryontest is a test kit for programs that use carryon: a scripted model server, a recorder of events, a clock
-// that moves only when told to, and tests for your own engines and dialects ([TestRecords], [TestDialect]). It needs no
-// network, no key and no sleeping.
+// Package carryontest is a test kit for programs that use carryon: a scripted model server, a recorder of events, and
+// tests for your own engines ([TestRecords]). Package adaptertest beside it tests adapters. It needs no network, no key and
+// no sleeping.
 //
 // A [Server] speaks OpenAI's Chat Completions and Responses, Anthropic's Messages and Google's generateContent; the path of
 // a request says which. It answers each request with the next [Turn] of its script, streamed or in one piece, as the

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"time"
 
 	openai "github.com/sashabaranov/go-openai"
 
@@ -149,19 +148,4 @@ func ExampleFunc() {
 	}
 	fmt.Println(answer.Choices[0].Message.Content)
 	// Output: You said: Go on.
-}
-
-func ExampleClock() {
-	clock := carryontest.NewClock()
-	clock.AfterFunc(time.Minute, func() { fmt.Println("minute:", clock.Now().Format(time.TimeOnly)) })
-	hour := clock.AfterFunc(time.Hour, func() { fmt.Println("never") })
-
-	clock.Advance(30 * time.Second)
-	fmt.Println("waiting:", clock.Waiters())
-	clock.Advance(30 * time.Second)
-	fmt.Println("stopped:", hour.Stop())
-	// Output:
-	// waiting: 2
-	// minute: 00:01:00
-	// stopped: true
 }

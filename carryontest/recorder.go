@@ -9,7 +9,6 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
-	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -24,7 +23,6 @@ import (
 type Recorder struct {
 	mu     sync.Mutex
 	events []any
-	calls  []middleware.CallEnded
 }
 
 // NewRecorder returns a Recorder without events.
@@ -43,18 +41,19 @@ func (r *Recorder) Observer() middleware.Observer {
 		ReminderDelivered:   record[middleware.ReminderDelivered](r),
 		Failed:              record[middleware.Failed](r),
 		Recovered:           record[middleware.Recovered](r),
-		CallEnded: func(_ context.Context, event middleware.CallEnded) {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.calls = append(r.calls, event)
-		},
+		CallEnded:           record[middleware.CallEnded](r),
 	}
 }
 
 // Events returns the events, in order. Each is a value of a type that the functions of a [middleware.Observer] take. Events
 // leaves out CallStarted, TurnStarted and CallEnded, which only enclose others, and TodosRead and StoreAnswered, which only
 // say how long something took.
-func (r *Recorder) Events() []any { return recorded[any](r) }
+func (r *Recorder) Events() []any {
+	return slices.DeleteFunc(Recorded[any](r), func(event any) bool {
+		_, encloses := event.(middleware.CallEnded)
+		return encloses
+	})
+}
 
 // Lines returns one short line per event, which tests can compare together:
 //
@@ -76,73 +75,10 @@ func (r *Recorder) Lines() []string {
 	return lines
 }
 
-// Calls returns the calls that have ended, including those that carryon left alone.
-func (r *Recorder) Calls() []middleware.CallEnded {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.calls)
-}
-
-// Turns returns the turns that have ended.
-func (r *Recorder) Turns() []middleware.TurnEnded { return recorded[middleware.TurnEnded](r) }
-
-// Decisions returns the decisions that were taken.
-func (r *Recorder) Decisions() []middleware.Decision { return recorded[middleware.Decision](r) }
-
-// Started returns the continuations that were sent.
-func (r *Recorder) Started() []middleware.ContinuationStarted {
-	return recorded[middleware.ContinuationStarted](r)
-}
-
-// Ended returns the continuations that have ended, with or without an error.
-func (r *Recorder) Ended() []middleware.ContinuationEnded {
-	return recorded[middleware.ContinuationEnded](r)
-}
-
-// Rejected returns the pauses that were rejected.
-func (r *Recorder) Rejected() []middleware.PauseRejected {
-	return recorded[middleware.PauseRejected](r)
-}
-
-// Pauses returns the result of each pause, as the user saw it.
-func (r *Recorder) Pauses() []pause.Result {
-	events := recorded[middleware.Paused](r)
-	results := make([]pause.Result, len(events))
-	for i, event := range events {
-		results[i] = event.Result
-	}
-	return results
-}
-
-// Exhausted returns the budgets that were used up.
-func (r *Recorder) Exhausted() []middleware.Exhausted { return recorded[middleware.Exhausted](r) }
-
-// Reminders returns the reminders of background tasks that were delivered.
-func (r *Recorder) Reminders() []middleware.ReminderDelivered {
-	return recorded[middleware.ReminderDelivered](r)
-}
-
-// Failures returns the failures that did not cost the caller its answer.
-func (r *Recorder) Failures() []middleware.Failed { return recorded[middleware.Failed](r) }
-
-// Clear forgets all events.
-func (r *Recorder) Clear() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.events, r.calls = nil, nil
-}
-
-// record returns the observer's function for the events of one type.
-func record[E any](r *Recorder) func(context.Context, E) {
-	return func(_ context.Context, event E) {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.events = append(r.events, event)
-	}
-}
-
-// recorded returns the events of one type.
-func recorded[E any](r *Recorder) []E {
+// Recorded returns the events of one type, in order, such as
+// Recorded[middleware.Decision](recorder). The calls that have ended, including those
+// that carryon left alone, are its [middleware.CallEnded].
+func Recorded[E any](r *Recorder) []E {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var events []E
@@ -152,6 +88,22 @@ func recorded[E any](r *Recorder) []E {
 		}
 	}
 	return events
+}
+
+// Clear forgets all events.
+func (r *Recorder) Clear() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = nil
+}
+
+// record returns the observer's function for the events of one type.
+func record[E any](r *Recorder) func(context.Context, E) {
+	return func(_ context.Context, event E) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.events = append(r.events, event)
+	}
 }
 
 func line(event any) string {

@@ -15,6 +15,7 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/reasons"
+	"github.com/carryon-go/carryon/internal/testkit/testclock"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
@@ -68,24 +69,26 @@ func TestRecorderSortsEventsByKind(t *testing.T) {
 	recorder := carryontest.NewRecorder()
 	tellAll(t.Context(), recorder.Observer())
 
-	assert.Len(t, recorder.Turns(), 2)
-	assert.Len(t, recorder.Decisions(), 1)
-	assert.Len(t, recorder.Started(), 2)
-	assert.Len(t, recorder.Ended(), 1)
-	assert.Len(t, recorder.Rejected(), 1)
-	assert.Equal(t, []pause.Result{{Reason: "no key", Message: "Paused."}}, recorder.Pauses())
-	assert.Len(t, recorder.Exhausted(), 1)
-	assert.Len(t, recorder.Failures(), 1)
+	assert.Len(t, carryontest.Recorded[middleware.TurnEnded](recorder), 2)
+	assert.Len(t, carryontest.Recorded[middleware.Decision](recorder), 1)
+	assert.Len(t, carryontest.Recorded[middleware.ContinuationStarted](recorder), 2)
+	assert.Len(t, carryontest.Recorded[middleware.ContinuationEnded](recorder), 1)
+	assert.Len(t, carryontest.Recorded[middleware.PauseRejected](recorder), 1)
+	paused := carryontest.Recorded[middleware.Paused](recorder)
+	require.Len(t, paused, 1)
+	assert.Equal(t, pause.Result{Reason: "no key", Message: "Paused."}, paused[0].Result)
+	assert.Len(t, carryontest.Recorded[middleware.Exhausted](recorder), 1)
+	assert.Len(t, carryontest.Recorded[middleware.Failed](recorder), 1)
 }
 
 func TestRecorderGivesCopiesAndForgets(t *testing.T) {
 	t.Parallel()
 	recorder := carryontest.NewRecorder()
 	tellAll(t.Context(), recorder.Observer())
-	turns, events := recorder.Turns(), recorder.Events()
+	turns, events := carryontest.Recorded[middleware.TurnEnded](recorder), recorder.Events()
 	turns[0].Finish, events[0] = "changed", nil
 
-	assert.Equal(t, "stop", recorder.Turns()[0].Finish)
+	assert.Equal(t, "stop", carryontest.Recorded[middleware.TurnEnded](recorder)[0].Finish)
 	assert.NotNil(t, recorder.Events()[0])
 
 	recorder.Clear()
@@ -118,29 +121,46 @@ func TestRecorderIsSafeForConcurrentUse(t *testing.T) {
 	for range 8 {
 		wait.Go(func() {
 			tellAll(t.Context(), recorder.Observer())
-			_, _ = recorder.Lines(), recorder.Pauses()
+			_, _ = recorder.Lines(), carryontest.Recorded[middleware.Paused](recorder)
 		})
 	}
 	wait.Wait()
 	assert.Len(t, recorder.Events(), 88)
 }
 
+// reply is a whole answer of text, which stops.
+type reply struct{ text string }
+
+// replies is the dialect of replies.
+type replies struct{}
+
+func (replies) Read(r *reply, t adapter.TurnReader) {
+	t.Text(r.text)
+	t.Finish("stop")
+}
+
+func (replies) AppendShown(dst []reply, r *reply, e *adapter.Edit) []reply {
+	return append(dst, reply{e.Text})
+}
+func (replies) Clone(r *reply) reply { return *r }
+func (replies) EndTurn(bool)         {}
+
 func TestRecorderSeesACall(t *testing.T) {
 	t.Parallel()
 	recorder := carryontest.NewRecorder()
 	mw := middleware.New(todo.Static(todo.Todo{ID: "1", Content: "Write the parser", Status: todo.Pending}),
-		middleware.WithClock(carryontest.NewClock(time.Unix(0, 0))),
+		middleware.WithClock(testclock.New(time.Unix(0, 0))),
 		middleware.WithLimits(continuation.Limits{MaxAttempts: 1}),
 		middleware.WithObserver(recorder.Observer()))
 	call, _ := mw.Begin(t.Context(), adapter.Request{Tools: 1})
-	assert.Empty(t, recorder.Calls())
-	_, err := middleware.Unary(call, new(viewDialect),
-		func(_ context.Context, k *adapter.Continuation) (carryontest.View, error) {
+	assert.Empty(t, carryontest.Recorded[middleware.CallEnded](recorder))
+	_, err := middleware.Unary(call, replies{},
+		func(_ context.Context, k *adapter.Continuation) (reply, error) {
 			text := "One."
 			if k != nil {
 				text = "Two."
 			}
-			return carryontest.View{ID: "first", Text: text, Finish: "stop"}, nil
+			return reply{text}, nil
 		})
 	require.NoError(t, err)
 	assert.Equal(t, []string{
@@ -152,10 +172,10 @@ func TestRecorderSeesACall(t *testing.T) {
 		"turn 2 decided: Maximum continuation attempts exceeded",
 		"turn 2 exhausted: Maximum continuation attempts exceeded",
 	}, recorder.Lines())
-	require.Len(t, recorder.Calls(), 1)
-	assert.Equal(t, call.Outcome(), recorder.Calls()[0].Outcome)
+	require.Len(t, carryontest.Recorded[middleware.CallEnded](recorder), 1)
+	assert.Equal(t, call.Outcome(), carryontest.Recorded[middleware.CallEnded](recorder)[0].Outcome)
 	recorder.Clear()
-	assert.Empty(t, recorder.Calls())
+	assert.Empty(t, carryontest.Recorded[middleware.CallEnded](recorder))
 }
 
 func TestRecorderTellsQuestionsFromContinuations(t *testing.T) {

@@ -15,11 +15,11 @@ import (
 
 	carryopenai "github.com/carryon-go/carryon/adapters/openai"
 	"github.com/carryon-go/carryon/adapters/transport"
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/quirks"
+	"github.com/carryon-go/carryon/internal/testkit/testclock"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -123,7 +123,7 @@ func play(
 	t.Helper()
 	server := fakellm.NewServer(t, turns...)
 	ctx, outcomes := middleware.Capture(continuation.WithSession(t.Context(), "s"))
-	p := played{read: ask(ctx, server, newMiddleware(middleware.WithClock(carryontest.NewClock())))}
+	p := played{read: ask(ctx, server, newMiddleware(middleware.WithClock(testclock.New())))}
 	require.Len(t, outcomes.All(), 1)
 	p.outcome = outcomes.Last()
 	if p.outcome.Err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/statetest"
+	"github.com/carryon-go/carryon/internal/testkit/testclock"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -104,7 +105,7 @@ func TestRequestWithoutAMessageOfTheUserStaysInTheUserTurn(t *testing.T) {
 
 // wallClock is a clock that can be set back.
 type wallClock struct {
-	*carryontest.Clock
+	*testclock.Clock
 
 	behind time.Duration
 }
@@ -179,7 +180,7 @@ func TestWorkIsAwaitedForAWhile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			clock := &wallClock{Clock: carryontest.NewClock()}
+			clock := &wallClock{Clock: testclock.New()}
 			mw := middleware.New(buildTodos, append([]middleware.Option{unhurried, middleware.WithClock(clock)}, c.options...)...)
 			for i, s := range c.steps {
 				clock.move(s.after)
@@ -242,6 +243,6 @@ func TestTodosOfOtherAgentsAreNoReasonToGoOn(t *testing.T) {
 		outcome := call.Outcome()
 		assert.Equal(t, c.reason, outcome.Reason, name)
 		assert.Equal(t, c.others, outcome.List.Others, name)
-		assert.Equal(t, c.next, s.events.Decisions()[0].Todo.Content, name)
+		assert.Equal(t, c.next, carryontest.Recorded[middleware.Decision](s.events)[0].Todo.Content, name)
 	}
 }

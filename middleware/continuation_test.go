@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/statetest"
@@ -76,7 +77,7 @@ func TestWhichFailuresAreSentOnceMore(t *testing.T) {
 				assert.Equal(t, len(turns), outcome.Turns)
 				assert.Equal(t, len(turns)-1, outcome.Attempts)
 				assert.Len(t, outcome.Usage, len(turns), "each turn has its own")
-				assert.Len(t, s.events.Failures(), 1, "the failure is reported in any case")
+				assert.Len(t, carryontest.Recorded[middleware.Failed](s.events), 1, "the failure is reported in any case")
 				if failure.again {
 					require.NoError(t, outcome.Err)
 					assert.Equal(t, reasons.ToolCalls, outcome.Reason)
@@ -160,7 +161,7 @@ func TestSecondTryFollowsTheSameTurn(t *testing.T) {
 	assert.Equal(t, first[:len(first)-1], second[:len(second)-1])
 	assert.Contains(t, second[len(second)-1].Text, "Previous attempt: it failed (transport)")
 	var events []int
-	for _, turn := range s.events.Turns() {
+	for _, turn := range carryontest.Recorded[middleware.TurnEnded](s.events) {
 		events = append(events, turn.Turn)
 	}
 	assert.Equal(t, []int{1, 2, 3, 4, 5}, events, "observers see each of them")
@@ -176,7 +177,7 @@ func TestAnswerToARejectedPauseIsSentOnceMore(t *testing.T) {
 	assert.Equal(t, blocked, outcome.Paused.Reason)
 	assert.Contains(t, answer.Text, "One:\n\nHm.\n\n")
 	assert.Equal(t, s.model.requests[2].Messages, s.model.requests[3].Messages)
-	assert.Len(t, s.events.Rejected(), 1, "it was rejected once")
+	assert.Len(t, carryontest.Recorded[middleware.PauseRejected](s.events), 1, "it was rejected once")
 }
 
 // Text of a failed stream that was shown is not shown again.

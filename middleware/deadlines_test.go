@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/testkit/testclock"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -40,7 +40,7 @@ func afterMany(n int, s step, then ...step) []step {
 // paced is a source that waits before its chunks, and obeys its ctx as SDKs do.
 type paced struct {
 	ctx   context.Context
-	clock *carryontest.Clock
+	clock *testclock.Clock
 	alive func()
 	steps []step
 }
@@ -91,7 +91,7 @@ func TestSilenceIsMeasuredWhereSomebodyWaits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			clock := carryontest.NewClock()
+			clock := testclock.New()
 			s := newSetup(nil, middleware.WithClock(clock), middleware.WithLimits(continuation.Limits{
 				MinInterval: continuation.Off, FirstByteTimeout: firstByteIn, ResponseTimeout: silenceFor, MaxAttempts: 1,
 			}))
@@ -118,7 +118,7 @@ func TestSilenceIsMeasuredWhereSomebodyWaits(t *testing.T) {
 
 func TestLimitsThatAreOffAreNotWatched(t *testing.T) {
 	t.Parallel()
-	clock := carryontest.NewClock()
+	clock := testclock.New()
 	s := newSetup(nil, middleware.WithClock(clock), middleware.WithLimits(continuation.Limits{
 		MinInterval: continuation.Off, FirstByteTimeout: continuation.Off, ResponseTimeout: continuation.Off, MaxAttempts: 1,
 	}))
@@ -141,7 +141,7 @@ func TestLimitIsKnownThoughTheSDKReportsNoError(t *testing.T) {
 	t.Parallel()
 	t.Run("unary", func(t *testing.T) {
 		t.Parallel()
-		clock := carryontest.NewClock()
+		clock := testclock.New()
 		call := begin(t.Context(), newSetup(nil, middleware.WithClock(clock)).mw, describe(fixTheBuild))
 		sent := 0
 		answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
@@ -161,7 +161,7 @@ func TestLimitIsKnownThoughTheSDKReportsNoError(t *testing.T) {
 	})
 	t.Run("stream", func(t *testing.T) {
 		t.Parallel()
-		clock := carryontest.NewClock()
+		clock := testclock.New()
 		call := begin(t.Context(), newSetup(nil, middleware.WithClock(clock)).mw, describe(fixTheBuild))
 		sent := 0
 		stream := middleware.NewStream(call, newChunks(), &list{chunks: append(pieces("One:"), sdkChunk{Stop: "stop"})},
@@ -190,7 +190,7 @@ func TestCallersDeadlineIsAnticipated(t *testing.T) {
 		10 * time.Second: 9 * time.Second,  // a tenth before
 		40 * time.Second: 38 * time.Second, // two seconds at most
 	} {
-		clock := carryontest.NewClock()
+		clock := testclock.New()
 		call := begin(hurried{t.Context(), clock.Now().Add(left)}, newSetup(nil, middleware.WithClock(clock)).mw, describe(fixTheBuild))
 		answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
 			func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {

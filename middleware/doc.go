@@ -26,7 +26,7 @@
 // streamed through a callback. Only adapters need Begin, [Middleware.Pass],
 // [Middleware.AttachesReminders], Call, NewStream, [Stream], [Relay], Unary, NewFilter,
 // Filter and [TurnFilter]. The package example adapts a made-up SDK, and
-// carryontest.TestDialect checks a dialect.
+// adaptertest.TestDialect checks a dialect.
 //
 // The engine starts no goroutine: the consumer of a stream drives it. It keeps one copy
 // of the text of each call that it may continue.

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/asynctask"
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/reasons"
+	"github.com/carryon-go/carryon/internal/testkit/testclock"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
@@ -116,7 +116,7 @@ func TestExplainSaysWhatTheDecisionSays(t *testing.T) {
 // The wait is a round time, whatever the clock says.
 func TestExplainRoundsTheWait(t *testing.T) {
 	t.Parallel()
-	clock := carryontest.NewClock()
+	clock := testclock.New()
 	mw := middleware.New(buildTodos, middleware.WithClock(clock))
 	edit := calls(sdkCall{ID: "c1", Name: "edit_file"})
 	agent := &client{&sdkClient{turns: []sdkAnswer{says("Next I fix it."), edit, edit}}, mw}

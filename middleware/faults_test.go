@@ -21,6 +21,7 @@ import (
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/recordtable"
 	"github.com/carryon-go/carryon/internal/testkit/statetest"
+	"github.com/carryon-go/carryon/internal/testkit/testclock"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
@@ -92,14 +93,14 @@ func TestStoreThatHangsCostsOneCallItsTimeAndTheOthersNothing(t *testing.T) {
 				assert.Equal(t, step.asked, store.asked, step.name)
 			}
 		}
-		assert.Len(t, s.events.Failures(), 1, "the failure is reported once")
+		assert.Len(t, carryontest.Recorded[middleware.Failed](s.events), 1, "the failure is reported once")
 		assert.Equal(t, []middleware.Recovered{{Op: "store"}}, recovered)
 	})
 }
 
 // clockSetBack is a clock that somebody sets back.
 type clockSetBack struct {
-	*carryontest.Clock
+	*testclock.Clock
 
 	by time.Duration
 }
@@ -109,7 +110,7 @@ func (c *clockSetBack) Now() time.Time { return c.Clock.Now().Add(-c.by) }
 // A machine may get its network and the right time at once.
 func TestStoreIsAskedAgainAfterTheClockWasSetBack(t *testing.T) {
 	t.Parallel()
-	clock := &clockSetBack{Clock: carryontest.NewClock()}
+	clock := &clockSetBack{Clock: testclock.New()}
 	store := newFaultyStore(0, func() error { return errLost })
 	store.heals = true
 	s := newSetup([]sdkAnswer{says("One:"), says("One:"), calls(edit("c1"))}, middleware.WithRecords(store), middleware.WithClock(clock), onceMore())
@@ -159,11 +160,11 @@ func hangAfter(t *testing.T, healthy int, play func(*testing.T, *middleware.Call
 	assert.Contains(t, text, "One:", "the answer is not lost")
 	if took == 0 {
 		assert.Greater(t, healthy, 8, "user turn, reminder, list, tasks, claim, its release, and twice the delivery")
-		assert.Empty(t, events.Failures())
+		assert.Empty(t, carryontest.Recorded[middleware.Failed](events))
 		assert.Equal(t, "One:\n\nTwo:", text)
 	} else {
 		assert.Equal(t, continuation.DefaultLimits().StoreTimeout, took)
-		assert.Len(t, events.Failures(), 1, "the failure is reported once")
+		assert.Len(t, carryontest.Recorded[middleware.Failed](events), 1, "the failure is reported once")
 	}
 
 	engine.hangAfter(1000)
@@ -241,7 +242,7 @@ func TestStateThatCannotBeReadCostsItsOwnSessionAlone(t *testing.T) {
 		assert.Equal(t, reasons.Store, outcome.Reason)
 		require.ErrorIs(t, outcome.Err, records.ErrNewer)
 	}
-	assert.Len(t, s.events.Failures(), 1, "the failure is reported once")
+	assert.Len(t, carryontest.Recorded[middleware.Failed](s.events), 1, "the failure is reported once")
 	_, outcome, err := s.answer(inSession(t, "older"))
 	require.NoError(t, err)
 	assert.Equal(t, reasons.ToolCalls, outcome.Reason)
@@ -272,7 +273,7 @@ func TestCallerWhoLeavesDuringTheDecisionIsNoFaultOfTheStore(t *testing.T) {
 		call := begin(ctx, s.mw, describe(fixTheBuild))
 		assert.Equal(t, "One:", play(t, call), name)
 		assert.Equal(t, reasons.BrokeOff, call.Outcome().Reason, name)
-		assert.Empty(t, s.events.Failures(), name)
+		assert.Empty(t, carryontest.Recorded[middleware.Failed](s.events), name)
 	}
 }
 
@@ -326,8 +327,8 @@ func TestStoreThatHangsIsReportedOnce(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "One:", answer.Text)
 		assert.Equal(t, reasons.Store, outcome.Reason)
-		require.Len(t, s.events.Failures(), 1, "it is asked, and reported, once")
-		assert.Equal(t, "store", s.events.Failures()[0].Op)
+		require.Len(t, carryontest.Recorded[middleware.Failed](s.events), 1, "it is asked, and reported, once")
+		assert.Equal(t, "store", carryontest.Recorded[middleware.Failed](s.events)[0].Op)
 	})
 }
 
@@ -356,8 +357,8 @@ func TestStoreThatIsLateCountsAsLate(t *testing.T) {
 			assert.Contains(t, answer.Text, "One:")
 			assert.Equal(t, reason, outcome.Reason)
 			if reason == reasons.Store {
-				require.Len(t, s.events.Failures(), 1)
-				assert.ErrorIs(t, s.events.Failures()[0].Err, context.DeadlineExceeded)
+				require.Len(t, carryontest.Recorded[middleware.Failed](s.events), 1)
+				assert.ErrorIs(t, carryontest.Recorded[middleware.Failed](s.events)[0].Err, context.DeadlineExceeded)
 			}
 		})
 	}
@@ -485,8 +486,8 @@ func TestTurnThatEndsInAPanicIsAccountedFor(t *testing.T) {
 			require.Error(t, outcome.Err)
 			assert.Equal(t, reasons.BrokeOff, outcome.Reason)
 			assert.Len(t, outcome.Usage, outcome.Turns)
-			assert.Len(t, s.events.Turns(), outcome.Turns)
-			assert.Len(t, s.events.Ended(), len(s.events.Started()))
+			assert.Len(t, carryontest.Recorded[middleware.TurnEnded](s.events), outcome.Turns)
+			assert.Len(t, carryontest.Recorded[middleware.ContinuationEnded](s.events), len(carryontest.Recorded[middleware.ContinuationStarted](s.events)))
 			state, err := statetest.State(ctx, s.mw)
 			require.NoError(t, err)
 			assert.Zero(t, state.Claim)

@@ -18,6 +18,7 @@ import (
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/internal/testkit/statetest"
+	"github.com/carryon-go/carryon/internal/testkit/testclock"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
@@ -53,7 +54,7 @@ func TestConnectionThatIsLostAfterTheFinish(t *testing.T) {
 			assert.Equal(t, reasons.BrokeOff, outcome.Reason, "no continuation is sent over a lost connection")
 			assert.Equal(t, test.recorded, outcome.Err)
 			var told []string
-			for _, failure := range s.events.Failures() {
+			for _, failure := range carryontest.Recorded[middleware.Failed](s.events) {
 				require.ErrorIs(t, failure.Err, errLost)
 				told = append(told, failure.Op)
 			}
@@ -95,7 +96,7 @@ func TestDeadlineHasToLeaveTheTimeThatTheCallersOwnTurnTook(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			clock := carryontest.NewClock()
+			clock := testclock.New()
 			ctx := hurried{t.Context(), clock.Now().Add(10 * time.Second)}
 			call := begin(ctx, newSetup(nil, middleware.WithClock(clock)).mw, describe(fixTheBuild))
 			turns, texts := 0, []string{"One:", "Two:", ""}
@@ -116,7 +117,7 @@ func TestDeadlineHasToLeaveTheTimeThatTheCallersOwnTurnTook(t *testing.T) {
 
 func TestNoTimerOutlivesAnAnswer(t *testing.T) {
 	t.Parallel()
-	clock := carryontest.NewClock()
+	clock := testclock.New()
 	ctx := hurried{t.Context(), clock.Now().Add(time.Hour)}
 	call := begin(ctx, newSetup(nil, middleware.WithClock(clock)).mw, describe(fixTheBuild))
 	watched := 0
@@ -138,7 +139,7 @@ func TestNoTimerOutlivesAStream(t *testing.T) {
 	for _, turns := range [][]sdkAnswer{
 		{says("One:"), calls(edit("c1"))}, {says("One:"), fails(errors.New("overloaded"))}, {says("One:"), says("Two:"), calls(edit("c1"))},
 	} {
-		clock := carryontest.NewClock()
+		clock := testclock.New()
 		s := newSetup(turns, middleware.WithClock(clock))
 		stream, err := s.agent.Stream(hurried{inSession(t, "s"), clock.Now().Add(time.Hour)}, fixTheBuild)
 		require.NoError(t, err)
@@ -172,11 +173,11 @@ func TestStreamThatIsClosedInTheCallersOwnTurn(t *testing.T) {
 			assert.Equal(t, test.reason, outcome.Reason)
 			require.NoError(t, outcome.Err, "the caller ended the call")
 			assert.True(t, outcome.Ended)
-			require.Len(t, s.events.Turns(), 1)
+			require.Len(t, carryontest.Recorded[middleware.TurnEnded](s.events), 1)
 			if test.reason == reasons.BrokeOff {
-				require.ErrorIs(t, s.events.Turns()[0].Err, middleware.ErrClosed)
+				require.ErrorIs(t, carryontest.Recorded[middleware.TurnEnded](s.events)[0].Err, middleware.ErrClosed)
 			}
-			assert.Len(t, s.events.Decisions(), 1)
+			assert.Len(t, carryontest.Recorded[middleware.Decision](s.events), 1)
 			_, err := stream.Recv()
 			require.ErrorIs(t, err, middleware.ErrClosed)
 			_, err = relay.Handle(sdkChunk{Text: "More."}, nil)
@@ -197,7 +198,7 @@ func TestStreamThatIsClosedAfterMoreThanTheFinish(t *testing.T) {
 	require.NoError(t, stream.Close())
 	require.ErrorIs(t, stream.Outcome().Err, middleware.ErrClosed)
 	assert.Equal(t, reasons.BrokeOff, stream.Outcome().Reason)
-	assert.Len(t, s.events.Turns(), 2)
+	assert.Len(t, carryontest.Recorded[middleware.TurnEnded](s.events), 2)
 }
 
 func TestAdapterRelaysNoMoreOnceTheFinishIsSeen(t *testing.T) {
@@ -298,7 +299,7 @@ func TestContextsOfAnAnswersTurns(t *testing.T) {
 		marker, ok := continuation.FromContext(ctxs[i+1])
 		require.True(t, ok)
 		assert.Equal(t, want, marker)
-		assert.Equal(t, want.Attempt, s.events.Ended()[i].Attempt)
+		assert.Equal(t, want.Attempt, carryontest.Recorded[middleware.ContinuationEnded](s.events)[i].Attempt)
 		assert.Error(t, ctxs[i+1].Err())
 	}
 }
@@ -337,7 +338,7 @@ func TestErrorThatComesAsAnAnswer(t *testing.T) {
 			assert.Equal(t, test.want, answer.Text)
 			assert.Equal(t, test.reason, call.Outcome().Reason)
 			assert.Equal(t, errOverloaded, call.Outcome().Err)
-			turns := s.events.Turns()
+			turns := carryontest.Recorded[middleware.TurnEnded](s.events)
 			require.Len(t, turns, len(test.turns))
 			assert.Equal(t, errOverloaded, turns[len(turns)-1].Err)
 		})
@@ -377,7 +378,7 @@ func TestWaitThatTheCallerEndsIsNoFailure(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			s := newSetup([]sdkAnswer{says("One:"), says("Two:")}, middleware.WithClock(carryontest.NewClock()),
+			s := newSetup([]sdkAnswer{says("One:"), says("Two:")}, middleware.WithClock(testclock.New()),
 				middleware.WithLimits(continuation.Limits{MinInterval: time.Hour}),
 				middleware.WithObserver(middleware.Observer{Decision: func(_ context.Context, d middleware.Decision) {
 					if d.Reason == reasons.TooSoon {
@@ -399,7 +400,7 @@ func TestWaitThatTheCallerEndsIsNoFailure(t *testing.T) {
 			assert.Equal(t, "One:\n\nTwo:", text, "the caller gets the text so far")
 			assert.Equal(t, reasons.BrokeOff, outcomes.Last().Reason)
 			require.ErrorIs(t, outcomes.Last().Err, context.Canceled)
-			assert.Empty(t, s.events.Failures())
+			assert.Empty(t, carryontest.Recorded[middleware.Failed](s.events))
 		})
 	}
 }
@@ -443,8 +444,8 @@ func TestDryRunDecidesAndLeavesTheSessionAlone(t *testing.T) {
 	_, outcome, err := s.answer(ctx)
 	require.NoError(t, err)
 	assert.Equal(t, reasons.Satisfied, outcome.Reason)
-	require.Len(t, s.events.Decisions(), 1)
-	assert.True(t, s.events.Decisions()[0].Continue)
+	require.Len(t, carryontest.Recorded[middleware.Decision](s.events), 1)
+	assert.True(t, carryontest.Recorded[middleware.Decision](s.events)[0].Continue)
 	state, err := statetest.State(ctx, s.mw)
 	require.NoError(t, err)
 	assert.Equal(t, decision.State{}, state)

@@ -20,6 +20,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/statetest"
+	"github.com/carryon-go/carryon/internal/testkit/testclock"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/records"
@@ -37,7 +38,7 @@ func TestStatePauseAndResumeNeedASession(t *testing.T) {
 
 func TestPauseKeepsTheSessionFromBeingContinuedUntilResume(t *testing.T) {
 	t.Parallel()
-	clock := carryontest.NewClock()
+	clock := testclock.New()
 	s := newSetup([]sdkAnswer{calls(edit("c0")), says("One:"), says("One:"), calls(edit("c1"))},
 		middleware.WithClock(clock))
 	ctx, other := inSession(t, "s"), inSession(t, "other")
@@ -123,8 +124,8 @@ func TestStoreThatFailsCostsTheContinuationAndNotTheAnswer(t *testing.T) {
 				assert.Equal(t, says("One:"), answer)
 				assert.Equal(t, reasons.Store, outcome.Reason)
 				assert.Len(t, s.model.requests, 1, "nothing is sent")
-				require.NotEmpty(t, s.events.Failures())
-				failure := s.events.Failures()[0]
+				require.NotEmpty(t, carryontest.Recorded[middleware.Failed](s.events))
+				failure := carryontest.Recorded[middleware.Failed](s.events)[0]
 				assert.Equal(t, "store", failure.Op)
 				require.ErrorIs(t, failure.Err, lost)
 				var panicked *middleware.PanicError
@@ -161,8 +162,8 @@ func TestStoreThatFailsDuringAContinuationCostsNothingThatWasSaid(t *testing.T) 
 	require.NoError(t, err)
 	assert.Equal(t, "One:\n\nTwo:", answer.Text)
 	assert.Len(t, answer.Calls, 1)
-	require.NotEmpty(t, s.events.Failures())
-	assert.Equal(t, "store", s.events.Failures()[0].Op)
+	require.NotEmpty(t, carryontest.Recorded[middleware.Failed](s.events))
+	assert.Equal(t, "store", carryontest.Recorded[middleware.Failed](s.events)[0].Op)
 }
 
 func TestStateReportsWhatTheStoreReports(t *testing.T) {
@@ -231,9 +232,9 @@ func TestTodoSourceThatFailsHasNoTodos(t *testing.T) {
 			assert.Equal(t, says("One:"), answer)
 			assert.Equal(t, want, outcomes.Last().Reason)
 			require.ErrorIs(t, outcomes.Last().Err, lost, "the outcome has the error")
-			require.Len(t, events.Failures(), 1)
-			assert.Equal(t, "todos", events.Failures()[0].Op)
-			assert.ErrorIs(t, events.Failures()[0].Err, lost)
+			require.Len(t, carryontest.Recorded[middleware.Failed](events), 1)
+			assert.Equal(t, "todos", carryontest.Recorded[middleware.Failed](events)[0].Op)
+			assert.ErrorIs(t, carryontest.Recorded[middleware.Failed](events)[0].Err, lost)
 		})
 	}
 }
@@ -446,8 +447,8 @@ func TestHeldOutSessionIsDecidedAndNotContinued(t *testing.T) {
 	for _, request := range s.model.requests {
 		assert.NotContains(t, fmt.Sprint(request.Tools), pause.ToolName, "the control group is left as it is")
 	}
-	require.Len(t, s.events.Decisions(), 2)
-	for _, decision := range s.events.Decisions() {
+	require.Len(t, carryontest.Recorded[middleware.Decision](s.events), 2)
+	for _, decision := range carryontest.Recorded[middleware.Decision](s.events) {
 		assert.True(t, decision.Holdout)
 		assert.False(t, decision.Continue)
 		assert.Equal(t, "Fix the build", decision.Todo.Content, "what would have been done")

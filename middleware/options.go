@@ -368,8 +368,8 @@ func (mw *Middleware) SetRules(r Rules) error {
 // Clock is a source of time, for [WithClock]. Now() time.Time returns the time.
 // AfterFunc(d time.Duration, f func()) calls f once, on any goroutine, after d. It
 // returns an interface{ Stop() bool; Reset(d time.Duration) bool }, as *time.Timer has
-// them. Implementations are safe for concurrent use. carryontest.Clock is one that moves
-// only when told to.
+// them. Implementations are safe for concurrent use. A test in
+// a testing/synctest bubble needs none.
 type Clock = clock.Clock
 
 // UsageMode says which usage a joined answer reports.

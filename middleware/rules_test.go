@@ -20,6 +20,7 @@ import (
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/statetest"
+	"github.com/carryon-go/carryon/internal/testkit/testclock"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
@@ -194,7 +195,7 @@ func TestStreamThatIsClosedInAContinuationSaysSo(t *testing.T) {
 
 func TestNoTimerOutlivesAClosedStream(t *testing.T) {
 	t.Parallel()
-	clock := carryontest.NewClock()
+	clock := testclock.New()
 	ctx, cancel := context.WithDeadline(t.Context(), clock.Now().Add(time.Hour))
 	defer cancel()
 	stream := continued(ctx, newSetup(nil, middleware.WithClock(clock)), &list{chunks: pieces("Two:", "Three:")})
@@ -308,7 +309,7 @@ func TestPrintedPauseIsForgottenInTheNextTurn(t *testing.T) {
 	assert.Equal(t, []sdkCall{edit("c1")}, answer.Calls)
 	assert.Nil(t, outcome.Paused)
 	assert.Equal(t, reasons.ToolCalls, outcome.Reason)
-	assert.Len(t, s.events.Rejected(), 1)
+	assert.Len(t, carryontest.Recorded[middleware.PauseRejected](s.events), 1)
 }
 
 func TestCallInsideALayerIsReportedByTheOuterOneAlone(t *testing.T) {
@@ -341,7 +342,7 @@ func TestSessionRemembersThatTheModelRepeatedItsAnswer(t *testing.T) {
 
 func TestSessionsAgeByTheMiddlewaresClock(t *testing.T) {
 	t.Parallel()
-	clock := carryontest.NewClock()
+	clock := testclock.New()
 	mw := middleware.New(buildTodos, middleware.WithClock(clock))
 	ctx := inSession(t, "conversation-42")
 	require.NoError(t, mw.Pause(ctx, blocked))
@@ -378,8 +379,8 @@ func TestFailureOfAnObserverSaysWhereItWas(t *testing.T) {
 	}))
 	_, _, err := s.answer(inSession(t, "conversation-42"))
 	require.NoError(t, err)
-	require.Len(t, s.events.Failures(), 1)
-	assert.Equal(t, continuation.TurnID{Session: "conversation-42", Call: 1, Turn: 1}, s.events.Failures()[0].TurnID)
+	require.Len(t, carryontest.Recorded[middleware.Failed](s.events), 1)
+	assert.Equal(t, continuation.TurnID{Session: "conversation-42", Call: 1, Turn: 1}, carryontest.Recorded[middleware.Failed](s.events)[0].TurnID)
 }
 
 // sharedTodos are a list in an engine that processes share.
@@ -403,10 +404,10 @@ func TestTodosThatComeTooLateAreNone(t *testing.T) {
 
 		require.NoError(t, err)
 		assert.Equal(t, says("One:"), answer)
-		require.Len(t, events.Failures(), 1)
-		assert.Equal(t, "todos", events.Failures()[0].Op)
-		require.ErrorIs(t, events.Failures()[0].Err, context.DeadlineExceeded)
-		require.ErrorContains(t, events.Failures()[0].Err, "no list within 1ns")
+		require.Len(t, carryontest.Recorded[middleware.Failed](events), 1)
+		assert.Equal(t, "todos", carryontest.Recorded[middleware.Failed](events)[0].Op)
+		require.ErrorIs(t, carryontest.Recorded[middleware.Failed](events)[0].Err, context.DeadlineExceeded)
+		require.ErrorContains(t, carryontest.Recorded[middleware.Failed](events)[0].Err, "no list within 1ns")
 	}
 }
 
@@ -488,8 +489,8 @@ func TestErrorThatComesAsAChunk(t *testing.T) {
 			assert.Equal(t, test.want, got.chunks)
 			assert.Equal(t, test.reason, stream.Outcome().Reason)
 			assert.Equal(t, test.err, stream.Outcome().Err)
-			require.Len(t, s.events.Failures(), len(test.turns)-1, "a failure that the caller sees is no event")
-			for _, failure := range s.events.Failures() {
+			require.Len(t, carryontest.Recorded[middleware.Failed](s.events), len(test.turns)-1, "a failure that the caller sees is no event")
+			for _, failure := range carryontest.Recorded[middleware.Failed](s.events) {
 				assert.ErrorIs(t, failure.Err, errOverloaded)
 			}
 		})
@@ -568,7 +569,7 @@ func TestPauseBesideACallIsAcceptedWhateverItsReason(t *testing.T) {
 	require.NoError(t, err)
 	require.NotNil(t, outcome.Paused)
 	assert.Equal(t, "stuck", outcome.Paused.Reason)
-	assert.Len(t, s.events.Decisions(), 1, "none on the turn that paused")
+	assert.Len(t, carryontest.Recorded[middleware.Decision](s.events), 1, "none on the turn that paused")
 }
 
 func TestLeaveIsDeniedOnceInAUserTurn(t *testing.T) {
@@ -759,7 +760,7 @@ func TestFirstFinishOfAContinuationCounts(t *testing.T) {
 	require.NoError(t, got.err)
 	assert.Equal(t, "length", got.answer.Stop)
 	assert.Equal(t, 2, stream.Outcome().Turns, "an answer that was cut off is not continued")
-	assert.Equal(t, "length", s.events.Turns()[1].Finish)
+	assert.Equal(t, "length", carryontest.Recorded[middleware.TurnEnded](s.events)[1].Finish)
 }
 
 func TestIndexOfACallMayComeLate(t *testing.T) {
@@ -805,7 +806,7 @@ func TestContextOfAContinuationEndsWithIt(t *testing.T) {
 type silent struct {
 	list
 
-	clock *carryontest.Clock
+	clock *testclock.Clock
 	ctx   context.Context
 }
 
@@ -821,7 +822,7 @@ func TestLimitIsNamedWhateverTheSDKMakesOfItsContext(t *testing.T) {
 	t.Parallel()
 	t.Run("unary", func(t *testing.T) {
 		t.Parallel()
-		clock := carryontest.NewClock()
+		clock := testclock.New()
 		call := begin(t.Context(), newSetup(nil, middleware.WithClock(clock)).mw, describe(fixTheBuild))
 		answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
 			func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
@@ -837,7 +838,7 @@ func TestLimitIsNamedWhateverTheSDKMakesOfItsContext(t *testing.T) {
 	})
 	t.Run("stream that falls silent", func(t *testing.T) {
 		t.Parallel()
-		clock := carryontest.NewClock()
+		clock := testclock.New()
 		call := begin(t.Context(), newSetup(nil, middleware.WithClock(clock)).mw, describe(fixTheBuild))
 		got := drain(t, middleware.NewStream(call, newChunks(), said(),
 			func(ctx context.Context, _ *adapter.Continuation) (adapter.Source[sdkChunk], error) {
@@ -849,7 +850,7 @@ func TestLimitIsNamedWhateverTheSDKMakesOfItsContext(t *testing.T) {
 	})
 	t.Run("stream that is not opened", func(t *testing.T) {
 		t.Parallel()
-		clock := carryontest.NewClock()
+		clock := testclock.New()
 		call := begin(t.Context(), newSetup(nil, middleware.WithClock(clock)).mw, describe(fixTheBuild))
 		got := drain(t, middleware.NewStream(call, newChunks(), said(),
 			func(ctx context.Context, _ *adapter.Continuation) (adapter.Source[sdkChunk], error) {

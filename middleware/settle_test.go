@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
@@ -52,7 +53,7 @@ func TestSessionThatChangesDuringTheTurn(t *testing.T) {
 				c.meanwhile(ctx, t, s)
 				text := play(t, call)
 
-				decisions := s.events.Decisions()
+				decisions := carryontest.Recorded[middleware.Decision](s.events)
 				assert.Equal(t, c.reason, decisions[0].Reason)
 				if c.reason == reasons.Satisfied {
 					assert.Equal(t, "One:\n\nTwo:", text)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -237,7 +238,7 @@ func TestTurnsOfAStreamAreNumberedByTheirAttempts(t *testing.T) {
 	s := newSetup(nil)
 	_, _ = spliced(t, s, &list{chunks: pieces("One:")}, &list{chunks: pieces("Two:")}, &list{chunks: []sdkChunk{fragment(edit("c1"))}})
 	var attempts []int
-	for _, turn := range s.events.Turns() {
+	for _, turn := range carryontest.Recorded[middleware.TurnEnded](s.events) {
 		attempts = append(attempts, turn.Attempt)
 	}
 	assert.Equal(t, []int{0, 1, 2}, attempts)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
@@ -38,8 +39,8 @@ func TestUnaryReturnsTheCallersOwnErrorAsItCame(t *testing.T) {
 	assert.Equal(t, refused, outcome.Err)
 	assert.True(t, outcome.Ended)
 	assert.Len(t, s.model.requests, 1)
-	require.Len(t, s.events.Turns(), 1)
-	assert.Equal(t, refused, s.events.Turns()[0].Err)
+	require.Len(t, carryontest.Recorded[middleware.TurnEnded](s.events), 1)
+	assert.Equal(t, refused, carryontest.Recorded[middleware.TurnEnded](s.events)[0].Err)
 }
 
 func TestUnaryJoinsTheTurns(t *testing.T) {
@@ -70,9 +71,9 @@ func TestUnarySurvivesAFailingContinuation(t *testing.T) {
 	assert.Equal(t, "stop", answer.Stop)
 	assert.Equal(t, sdkUsage{In: 10, Out: 10}, answer.Usage)
 	assert.Equal(t, reasons.Failed, outcome.Reason)
-	require.Len(t, s.events.Failures(), 3, "it was tried three times")
-	assert.Equal(t, "continuation", s.events.Failures()[0].Op)
-	for _, failure := range []error{outcome.Err, s.events.Failures()[0].Err, s.events.Ended()[1].Err} {
+	require.Len(t, carryontest.Recorded[middleware.Failed](s.events), 3, "it was tried three times")
+	assert.Equal(t, "continuation", carryontest.Recorded[middleware.Failed](s.events)[0].Op)
+	for _, failure := range []error{outcome.Err, carryontest.Recorded[middleware.Failed](s.events)[0].Err, carryontest.Recorded[middleware.ContinuationEnded](s.events)[1].Err} {
 		var status *adapter.StatusError
 		require.ErrorAs(t, failure, &status)
 		assert.Equal(t, 503, status.Status)

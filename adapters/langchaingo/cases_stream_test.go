@@ -16,6 +16,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
+	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
@@ -355,8 +356,8 @@ func TestCase18AFailedContinuationCostsNothing(t *testing.T) {
 	choice := s.requireAsk(t)
 	assert.Equal(t, "Did one:", choice.Content)
 	assert.Equal(t, "stop", choice.StopReason)
-	require.Len(t, s.events.Failures(), 3, "it is sent twice more")
-	assert.Equal(t, "continuation", s.events.Failures()[0].Op)
+	require.Len(t, carryontest.Recorded[middleware.Failed](s.events), 3, "it is sent twice more")
+	assert.Equal(t, "continuation", carryontest.Recorded[middleware.Failed](s.events)[0].Op)
 	outcome := outcomes.Last()
 	assert.Equal(t, reasons.Failed, outcome.Reason)
 	require.ErrorContains(t, outcome.Err, "429")

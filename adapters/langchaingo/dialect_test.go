@@ -7,19 +7,19 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/carryontest/adaptertest"
 )
 
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	carryontest.TestDialect(t, carryontest.DialectKit[*llms.ContentResponse]{
+	adaptertest.TestDialect(t, adaptertest.Kit[*llms.ContentResponse]{
 		New: func() adapter.Dialect[*llms.ContentResponse] {
 			return &answers{usageTotals: newUsageTotals(), model: new(Model)}
 		},
 		Make:  makeAnswer,
 		View:  viewAnswer,
-		Kind:  carryontest.AnswerDialect,
-		Lacks: carryontest.FieldID | carryontest.FieldRole,
+		Kind:  adaptertest.Answers,
+		Lacks: adaptertest.Fields{ID: true, Role: true},
 		Stops: map[string]*llms.ContentResponse{
 			"a function call": {Choices: []*llms.ContentChoice{{
 				Content: "So:", StopReason: "function_call", FuncCall: &llms.FunctionCall{Name: "f"},
@@ -42,7 +42,7 @@ func TestAnswers(t *testing.T) {
 	})
 }
 
-func makeAnswer(v carryontest.View) *llms.ContentResponse {
+func makeAnswer(v adaptertest.View) *llms.ContentResponse {
 	choice := &llms.ContentChoice{Content: v.Text, StopReason: v.Finish}
 	if v.Usage != nil {
 		choice.GenerationInfo = map[string]any{
@@ -58,7 +58,7 @@ func makeAnswer(v carryontest.View) *llms.ContentResponse {
 	return &llms.ContentResponse{Choices: []*llms.ContentChoice{choice}}
 }
 
-func viewAnswer(a *llms.ContentResponse) (v carryontest.View) {
+func viewAnswer(a *llms.ContentResponse) (v adaptertest.View) {
 	for _, choice := range choicesOf(a) {
 		v.Text, v.Finish = choice.Content, choice.StopReason
 		if choice.GenerationInfo != nil {
@@ -68,7 +68,7 @@ func viewAnswer(a *llms.ContentResponse) (v carryontest.View) {
 		for i := range choice.ToolCalls {
 			tool := &choice.ToolCalls[i]
 			call := callIn(choice, tool)
-			v.Calls = append(v.Calls, carryontest.ViewCall{
+			v.Calls = append(v.Calls, adaptertest.Call{
 				Index: adapter.NoIndex, ID: call.id, Type: tool.Type, Name: call.name, Arguments: call.arguments,
 			})
 		}
@@ -78,17 +78,17 @@ func viewAnswer(a *llms.ContentResponse) (v carryontest.View) {
 
 func TestPieces(t *testing.T) {
 	t.Parallel()
-	carryontest.TestDialect(t, carryontest.DialectKit[piece]{
+	adaptertest.TestDialect(t, adaptertest.Kit[piece]{
 		New:      func() adapter.Dialect[piece] { return pieces{} },
 		Make:     makePiece,
 		View:     viewPiece,
-		Kind:     carryontest.CallbackDialect,
-		Lacks:    carryontest.FieldID | carryontest.FieldRole | carryontest.FieldIndex,
+		Kind:     adaptertest.Callbacks,
+		Lacks:    adaptertest.Fields{ID: true, Role: true, Index: true},
 		OneThing: true,
 	})
 }
 
-func makePiece(v carryontest.View) (p piece) {
+func makePiece(v adaptertest.View) (p piece) {
 	var calls []fragment
 	for _, view := range v.Calls {
 		call := fragment{ID: view.ID, Type: view.Type}
@@ -104,13 +104,13 @@ func makePiece(v carryontest.View) (p piece) {
 	return p
 }
 
-func viewPiece(p piece) (v carryontest.View) {
+func viewPiece(p piece) (v adaptertest.View) {
 	calls := fragmentsIn(p.text)
 	if calls == nil {
 		v.Text = string(p.text)
 	}
 	for _, call := range calls {
-		v.Calls = append(v.Calls, carryontest.ViewCall{
+		v.Calls = append(v.Calls, adaptertest.Call{
 			Index: adapter.NoIndex, ID: call.ID, Type: call.Type,
 			Name: call.Function.Name, Arguments: call.Function.Arguments,
 		})

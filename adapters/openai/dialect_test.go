@@ -6,12 +6,12 @@ import (
 	"github.com/sashabaranov/go-openai"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/carryontest/adaptertest"
 )
 
 func TestChunks(t *testing.T) {
 	t.Parallel()
-	carryontest.TestDialect(t, carryontest.DialectKit[openai.ChatCompletionStreamResponse]{
+	adaptertest.TestDialect(t, adaptertest.Kit[openai.ChatCompletionStreamResponse]{
 		New:  func() adapter.Dialect[openai.ChatCompletionStreamResponse] { return newChunks() },
 		Make: makeChunk,
 		View: viewChunk,
@@ -27,11 +27,11 @@ func TestChunks(t *testing.T) {
 
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	carryontest.TestDialect(t, carryontest.DialectKit[openai.ChatCompletionResponse]{
+	adaptertest.TestDialect(t, adaptertest.Kit[openai.ChatCompletionResponse]{
 		New:  func() adapter.Dialect[openai.ChatCompletionResponse] { return newAnswers() },
 		Make: makeAnswer,
 		View: viewAnswer,
-		Kind: carryontest.AnswerDialect,
+		Kind: adaptertest.Answers,
 		Stops: map[string]openai.ChatCompletionResponse{
 			"a refusal":       answerWith(openai.ChatCompletionMessage{Content: "No.", Refusal: "I won't."}),
 			"a function call": answerWith(openai.ChatCompletionMessage{Content: "So:", FunctionCall: &openai.FunctionCall{Name: "f"}}),
@@ -41,7 +41,7 @@ func TestAnswers(t *testing.T) {
 	})
 }
 
-func makeChunk(v carryontest.View) openai.ChatCompletionStreamResponse {
+func makeChunk(v adaptertest.View) openai.ChatCompletionStreamResponse {
 	chunk := openai.ChatCompletionStreamResponse{ID: v.ID, Usage: makeUsage(v.Usage)}
 	if v.Bare {
 		return chunk
@@ -55,8 +55,8 @@ func makeChunk(v carryontest.View) openai.ChatCompletionStreamResponse {
 	return chunk
 }
 
-func viewChunk(c openai.ChatCompletionStreamResponse) carryontest.View {
-	v := carryontest.View{ID: c.ID, Usage: viewUsage(c.Usage), Bare: len(c.Choices) == 0}
+func viewChunk(c openai.ChatCompletionStreamResponse) adaptertest.View {
+	v := adaptertest.View{ID: c.ID, Usage: viewUsage(c.Usage), Bare: len(c.Choices) == 0}
 	for _, choice := range c.Choices {
 		v.Role, v.Text = choice.Delta.Role, choice.Delta.Content
 		v.Calls, v.Finish = viewCalls(choice.Delta.ToolCalls), string(choice.FinishReason)
@@ -70,7 +70,7 @@ func chunkWith(delta openai.ChatCompletionStreamChoiceDelta) openai.ChatCompleti
 	}
 }
 
-func makeAnswer(v carryontest.View) openai.ChatCompletionResponse {
+func makeAnswer(v adaptertest.View) openai.ChatCompletionResponse {
 	answer := answerWith(openai.ChatCompletionMessage{
 		Role: v.Role, Content: v.Text, ToolCalls: makeCalls(v.Calls),
 	})
@@ -81,8 +81,8 @@ func makeAnswer(v carryontest.View) openai.ChatCompletionResponse {
 	return answer
 }
 
-func viewAnswer(a openai.ChatCompletionResponse) carryontest.View {
-	v := carryontest.View{ID: a.ID}
+func viewAnswer(a openai.ChatCompletionResponse) adaptertest.View {
+	v := adaptertest.View{ID: a.ID}
 	if a.Usage != (openai.Usage{}) {
 		v.Usage = viewUsage(&a.Usage)
 	}
@@ -104,7 +104,7 @@ func answerWith(messages ...openai.ChatCompletionMessage) openai.ChatCompletionR
 	return answer
 }
 
-func makeCalls(views []carryontest.ViewCall) []openai.ToolCall {
+func makeCalls(views []adaptertest.Call) []openai.ToolCall {
 	var calls []openai.ToolCall
 	for _, v := range views {
 		call := openai.ToolCall{
@@ -119,10 +119,10 @@ func makeCalls(views []carryontest.ViewCall) []openai.ToolCall {
 	return calls
 }
 
-func viewCalls(calls []openai.ToolCall) []carryontest.ViewCall {
-	var views []carryontest.ViewCall
+func viewCalls(calls []openai.ToolCall) []adaptertest.Call {
+	var views []adaptertest.Call
 	for _, call := range calls {
-		v := carryontest.ViewCall{
+		v := adaptertest.Call{
 			Index: adapter.NoIndex, ID: call.ID, Type: string(call.Type),
 			Name: call.Function.Name, Arguments: call.Function.Arguments,
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
@@ -261,7 +262,7 @@ func TestTodosThatPanic(t *testing.T) {
 	wiretest.InBothWays(t, func(t *testing.T, w wiretest.Way) {
 		s := wiretest.NewScene(t, todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) { panic("todos") }))
 		wiretest.RequireChat(t, s.Ask(t, w, wiretest.Texts(wiretest.Plan)...), wiretest.Plan, "stop")
-		require.Len(t, s.Events.Failures(), 1)
+		require.Len(t, carryontest.Recorded[middleware.Failed](s.Events), 1)
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapters/transport"
+	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
@@ -209,7 +210,7 @@ func TestContinuationThatCannotBeMadeCostsNothing(t *testing.T) {
 	request.GetBody = func() (io.ReadCloser, error) { return nil, gone } // theirs to change by now
 	got := wiretest.ReadReply(response, nil)
 	wiretest.RequireChat(t, got, wiretest.Plan, "stop")
-	assert.Len(t, s.Events.Failures(), 1)
+	assert.Len(t, carryontest.Recorded[middleware.Failed](s.Events), 1)
 	_, err = getBody()
 	require.NoError(t, err)
 	assert.False(t, bytes.Contains([]byte(got.Body), []byte("gone")))

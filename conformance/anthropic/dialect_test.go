@@ -7,19 +7,19 @@ import (
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/carryontest/adaptertest"
 )
 
 func TestEvents(t *testing.T) {
 	t.Parallel()
-	carryontest.TestDialect(t, carryontest.DialectKit[event]{
+	adaptertest.TestDialect(t, adaptertest.Kit[event]{
 		New:  func() adapter.Dialect[event] { return newEvents() },
 		Make: makeView,
 		View: viewEvent,
 		// An event has one kind of content, and only the first event has the id. The index is that of a block, not of a
 		// call.
 		OneThing: true,
-		Lacks:    carryontest.FieldID | carryontest.FieldIndex | carryontest.FieldType,
+		Lacks:    adaptertest.Fields{ID: true, Index: true, Type: true},
 		Stops: map[string]event{
 			"a call": made[event](object{
 				"type": blockStart, "index": 1, "content_block": object{"type": "tool_use", "id": "c", "name": "edit_file", "input": object{}},
@@ -32,15 +32,15 @@ func TestEvents(t *testing.T) {
 
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	carryontest.TestDialect(t, carryontest.DialectKit[*sdk.Message]{
+	adaptertest.TestDialect(t, adaptertest.Kit[*sdk.Message]{
 		New:   func() adapter.Dialect[*sdk.Message] { return newAnswers() },
 		Make:  makeAnswer,
 		View:  viewAnswer,
-		Kind:  carryontest.AnswerDialect,
-		Lacks: carryontest.FieldRole | carryontest.FieldType, // both are always the same
+		Kind:  adaptertest.Answers,
+		Lacks: adaptertest.Fields{Role: true, Type: true}, // both are always the same
 		Stops: map[string]*sdk.Message{
-			"a refusal":                          makeAnswer(carryontest.View{Text: "No.", Finish: "refusal"}),
-			"a turn of the provider's own tools": makeAnswer(carryontest.View{Text: "So.", Finish: "pause_turn"}),
+			"a refusal":                          makeAnswer(adaptertest.View{Text: "No.", Finish: "refusal"}),
+			"a turn of the provider's own tools": makeAnswer(adaptertest.View{Text: "So.", Finish: "pause_turn"}),
 		},
 	})
 }
@@ -56,7 +56,7 @@ func made[T any](v object) T {
 }
 
 // makeView returns the event with the view's content.
-func makeView(v carryontest.View) event {
+func makeView(v adaptertest.View) event {
 	switch {
 	case v.Text != "":
 		return textEvent(0, v.Text)
@@ -76,11 +76,11 @@ func makeView(v carryontest.View) event {
 	return made[event](object{"type": messageStart, "message": object{"role": v.Role}})
 }
 
-func viewEvent(c event) carryontest.View {
-	v := carryontest.View{Text: c.Delta.Text, Role: string(c.Message.Role), Finish: view(c.Delta.StopReason)}
+func viewEvent(c event) adaptertest.View {
+	v := adaptertest.View{Text: c.Delta.Text, Role: string(c.Message.Role), Finish: view(c.Delta.StopReason)}
 	block := &c.ContentBlock
 	if block.Type == typeCall || c.Delta.Type == "input_json_delta" {
-		v.Calls = []carryontest.ViewCall{{
+		v.Calls = []adaptertest.Call{{
 			Index: adapter.NoIndex, ID: block.ID, Name: block.Name, Arguments: block.JSON.Input.Raw() + c.Delta.PartialJSON,
 		}}
 	}
@@ -90,7 +90,7 @@ func viewEvent(c event) carryontest.View {
 	return v
 }
 
-func makeAnswer(v carryontest.View) *sdk.Message {
+func makeAnswer(v adaptertest.View) *sdk.Message {
 	content := []object{}
 	if v.Text != "" {
 		content = append(content, object{"type": typeText, "text": v.Text})
@@ -108,12 +108,12 @@ func makeAnswer(v carryontest.View) *sdk.Message {
 	return &m
 }
 
-func viewAnswer(m *sdk.Message) carryontest.View {
-	v := carryontest.View{ID: m.ID, Finish: view(m.StopReason)}
+func viewAnswer(m *sdk.Message) adaptertest.View {
+	v := adaptertest.View{ID: m.ID, Finish: view(m.StopReason)}
 	for _, block := range m.Content {
 		v.Text += block.Text
 		if block.Type == typeCall {
-			v.Calls = append(v.Calls, carryontest.ViewCall{
+			v.Calls = append(v.Calls, adaptertest.Call{
 				Index: adapter.NoIndex, ID: block.ID, Name: block.Name, Arguments: string(block.Input),
 			})
 		}

@@ -81,7 +81,7 @@ func numbers(t *testing.T) []number {
 		{page: "docs/go.md", text: "up to %v sessions", value: thousands(continuation.DefaultLimits().MaxSessions)},
 		{page: "docs/go.md", text: "for %v hours", value: continuation.DefaultLimits().SessionLife.Hours()},
 		{page: "docs/go.md", text: "a printed call of up to %v bytes", value: in("internal/pausecall", "maxHeld")},
-		{page: "docs/go.md", text: "under %v bytes", value: in("pause", "minReasonBytes")},
+		{page: "docs/go.md", text: "under %v bytes", value: in("internal/pausetool", "minReasonBytes")},
 		{page: "docs/go.md", text: "over %v characters", value: pausetool.MaxReason},
 		{page: "docs/go.md", text: "Exit code 0 means done", why: "a code of processes"},
 		{page: "docs/go.md", text: "for at most %v minutes", value: continuation.DefaultLimits().MaxTaskAge.Minutes()},

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/internal/testkit/testclock"
 )
 
 // browser is the Chromium for all tests, or the error of starting it.
@@ -62,7 +62,7 @@ func sceneOf(t *testing.T, args ...string) *scene {
 // storyOf returns a scene in which tell has sent its requests.
 func storyOf(t *testing.T, args ...string) *scene {
 	t.Helper()
-	clock := carryontest.NewClock(storyBegins)
+	clock := testclock.New(storyBegins)
 	s, err := newScene(t.Context(), clock, args...)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.close() }) // some tests close it themselves

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/internal/testkit/testclock"
 )
 
 // A reader learns from the top of the page what carryon was worth, and what it cost.
@@ -159,7 +160,7 @@ func TestSessionsOfThePage(t *testing.T) {
 
 // A row says why work is left, and what a session whose first call has not ended is known to be.
 func TestSessionsWithWorkLeft(t *testing.T) {
-	clock := carryontest.NewClock(storyBegins)
+	clock := testclock.New(storyBegins)
 	s, err := newScene(t.Context(), clock, "-content", "-holdout", "0.5", "-questions", "wait")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.close() }) // nothing is sent any more

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/internal/testkit/testclock"
 )
 
 // picture is a screenshot of the page.
@@ -37,7 +37,7 @@ func TakeAll(folder string) error {
 		return err
 	}
 	defer end()
-	s, err := newScene(ctx, carryontest.NewClock(storyBegins.Add(-4*time.Hour)), "-content", "-price", "3,0.30,15", "-holdout", "0.5", "-questions", "wait")
+	s, err := newScene(ctx, testclock.New(storyBegins.Add(-4*time.Hour)), "-content", "-price", "3,0.30,15", "-holdout", "0.5", "-questions", "wait")
 	if err != nil {
 		return err
 	}

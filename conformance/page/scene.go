@@ -16,6 +16,7 @@ import (
 
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/cmd/carryon/internal/proxy"
+	"github.com/carryon-go/carryon/internal/testkit/testclock"
 )
 
 // switchSecret is the secret of the scene's off switch.
@@ -26,13 +27,13 @@ type scene struct {
 	model    *carryontest.Server
 	upstream *httptest.Server // serves the model, and an endpoint of no protocol that carryon speaks
 	proxy    *proxy.Server
-	clock    *carryontest.Clock // nil for the system's
+	clock    *testclock.Clock // nil for the system's
 	client   *http.Client
 }
 
 // newScene starts a proxy with these flags. With a clock, time passes only while
 // the model answers.
-func newScene(ctx context.Context, clock *carryontest.Clock, args ...string) (*scene, error) {
+func newScene(ctx context.Context, clock *testclock.Clock, args ...string) (*scene, error) {
 	s := &scene{model: carryontest.Start(), clock: clock, client: &http.Client{Transport: new(http.Transport)}}
 	upstream := http.NewServeMux()
 	upstream.Handle("/v1/", s.model.Handler())

@@ -21,12 +21,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/internal/testkit/testclock"
 )
 
 // dayOf returns a scene after a day on which that many agents worked. If the model stalls, half of the users come back.
 func dayOf(t *testing.T, agents int, stalls bool, args ...string) *scene {
 	t.Helper()
-	s, err := newScene(t.Context(), carryontest.NewClock(storyBegins), args...)
+	s, err := newScene(t.Context(), testclock.New(storyBegins), args...)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.close() }) // some tests close it themselves
 	all := make([]agent, agents)

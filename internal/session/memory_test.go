@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
+	"github.com/carryon-go/carryon/internal/testkit/testclock"
 )
 
 // count is an update that leaves a non-zero state.
@@ -131,7 +131,7 @@ func TestMemoryStoreForgetsTheLeastRecentlyUsed(t *testing.T) {
 	for name, tick := range map[string]time.Duration{"clock runs": time.Second, "clock stands still": 0} {
 		for _, limit := range []int{1, 2, 7, 16} {
 			rng := rand.New(rand.NewPCG(1, uint64(limit)))
-			clock := carryontest.NewClock()
+			clock := testclock.New()
 			m := session.NewMemoryStore(limit, continuation.Off, clock.Now)
 			var order []string // of use, the latest last
 			for range 500 {
@@ -164,7 +164,7 @@ func touch(order []string, key string, limit int) []string {
 func TestMemoryStoreForgetsOldOnesOfMany(t *testing.T) {
 	t.Parallel()
 	const limit = 4096
-	clock := carryontest.NewClock()
+	clock := testclock.New()
 	m := session.NewMemoryStore(limit, continuation.DefaultLimits().SessionLife, clock.Now)
 	for i := range limit {
 		clock.Advance(time.Second)
@@ -184,7 +184,7 @@ func TestMemoryStoreForgetsOldOnesOfMany(t *testing.T) {
 
 func TestMemoryStoreForgetsClaimedSessionsLast(t *testing.T) {
 	t.Parallel()
-	clock := carryontest.NewClock()
+	clock := testclock.New()
 	m := session.NewMemoryStore(3, continuation.DefaultLimits().SessionLife, clock.Now)
 	update(t, m, "claimed", claim(clock.Now()))
 	for _, key := range []string{"a", "b", "c", "d"} {
@@ -203,7 +203,7 @@ func TestMemoryStoreForgetsClaimedSessionsLast(t *testing.T) {
 
 func TestMemoryStoreWithClaimedSessionsOnly(t *testing.T) {
 	t.Parallel()
-	clock := carryontest.NewClock()
+	clock := testclock.New()
 	m := session.NewMemoryStore(2, continuation.DefaultLimits().SessionLife, clock.Now)
 	for _, key := range []string{"a", "b", "c"} {
 		clock.Advance(time.Second)
@@ -216,7 +216,7 @@ func TestMemoryStoreWithClaimedSessionsOnly(t *testing.T) {
 // A state that was just stored is there afterwards, even if all others have a claim.
 func TestMemoryStoreKeepsANewSessionAmongClaimedOnes(t *testing.T) {
 	t.Parallel()
-	clock := carryontest.NewClock()
+	clock := testclock.New()
 	m := session.NewMemoryStore(2, continuation.DefaultLimits().SessionLife, clock.Now)
 	update(t, m, "a", claim(clock.Now()))
 	clock.Advance(time.Second)
@@ -228,7 +228,7 @@ func TestMemoryStoreKeepsANewSessionAmongClaimedOnes(t *testing.T) {
 // Streams that were dropped without Close must not crowd out live sessions.
 func TestMemoryStoreForgetsLapsedClaimsLikeOthers(t *testing.T) {
 	t.Parallel()
-	clock := carryontest.NewClock()
+	clock := testclock.New()
 	m := session.NewMemoryStore(2, continuation.DefaultLimits().SessionLife, clock.Now)
 	update(t, m, "abandoned", claim(clock.Now()))
 	clock.Advance(continuation.DefaultLimits().ClaimLife)
@@ -240,7 +240,7 @@ func TestMemoryStoreForgetsLapsedClaimsLikeOthers(t *testing.T) {
 
 func TestMemoryStoreForgetsWhatIsTooOld(t *testing.T) {
 	t.Parallel()
-	clock := carryontest.NewClock()
+	clock := testclock.New()
 	m := session.NewMemoryStore(continuation.DefaultLimits().MaxSessions, time.Hour, clock.Now)
 	update(t, m, "a", count)
 	clock.Advance(time.Hour)
@@ -261,7 +261,7 @@ func TestMemoryStoreForgetsWhatIsTooOld(t *testing.T) {
 
 func TestMemoryStoreDefaultAge(t *testing.T) {
 	t.Parallel()
-	clock := carryontest.NewClock()
+	clock := testclock.New()
 	m := session.NewMemoryStore(continuation.DefaultLimits().MaxSessions, continuation.DefaultLimits().SessionLife, clock.Now)
 	update(t, m, "a", count)
 	clock.Advance(continuation.DefaultLimits().SessionLife)
@@ -272,7 +272,7 @@ func TestMemoryStoreDefaultAge(t *testing.T) {
 
 func TestMemoryStoreWithoutAge(t *testing.T) {
 	t.Parallel()
-	clock := carryontest.NewClock()
+	clock := testclock.New()
 	m := session.NewMemoryStore(continuation.DefaultLimits().MaxSessions, continuation.Off, clock.Now)
 	update(t, m, "a", count)
 	clock.Advance(100 * 365 * 24 * time.Hour)

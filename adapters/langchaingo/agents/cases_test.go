@@ -13,9 +13,11 @@ import (
 	"github.com/tmc/langchaingo/callbacks"
 	"github.com/tmc/langchaingo/chains"
 
+	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
+	"github.com/carryon-go/carryon/middleware"
 )
 
 func TestCase19FunctionsAgentCarriesOn(t *testing.T) {
@@ -121,7 +123,7 @@ func TestCase25OnlyAFinishIsContinued(t *testing.T) {
 	inTextKinds(t, func(t *testing.T, k kind) {
 		s := newScene(t, k, setup{todos: noneOf(t)}, searches("tea"), fakellm.Text(k.final+"done"))
 		assert.Equal(t, "done", strings.TrimSpace(s.requireRun(t, "Do it.").output))
-		assert.Equal(t, reasons.ToolCalls, s.events.Decisions()[0].Reason)
+		assert.Equal(t, reasons.ToolCalls, carryontest.Recorded[middleware.Decision](s.events)[0].Reason)
 
 		s = newScene(t, k, setup{}, fakellm.Text("I do not know what to say."))
 		_, err := s.run("Do it.")

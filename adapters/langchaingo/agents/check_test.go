@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/middleware"
@@ -43,7 +44,7 @@ func TestExecutorsEndWhenTheCheckPasses(t *testing.T) {
 			requests := s.server.Requests()
 			require.Len(t, requests, 4)
 			assert.Contains(t, requests[2].Last().Content, "FAIL TestTea")
-			decisions := s.events.Decisions()
+			decisions := carryontest.Recorded[middleware.Decision](s.events)
 			assert.Equal(t, reasons.CheckPassed, decisions[len(decisions)-1].Reason)
 		})
 	}

@@ -20,6 +20,7 @@ import (
 	carrylangchain "github.com/carryon-go/carryon/adapters/langchaingo"
 	carryagents "github.com/carryon-go/carryon/adapters/langchaingo/agents"
 	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/middleware"
@@ -48,12 +49,12 @@ func TestATextAgentThatWasCutOffIsNotContinued(t *testing.T) {
 	inTextKinds(t, func(t *testing.T, k kind) {
 		s := newScene(t, k, setup{}, fakellm.Text(k.final+"the fir").Finish("length"))
 		assert.Equal(t, "the fir", strings.TrimSpace(s.requireRun(t, "Do it.").output))
-		assert.Equal(t, "length", s.events.Turns()[0].Finish)
+		assert.Equal(t, "length", carryontest.Recorded[middleware.TurnEnded](s.events)[0].Finish)
 
 		s = newScene(t, k, setup{}, fakellm.Text("Thought: I ha").Finish("length"))
 		_, err := s.run("Do it.")
 		require.ErrorIs(t, err, agents.ErrUnableToParseOutput)
-		assert.Equal(t, "length", s.events.Turns()[0].Finish, "and not that nobody could read it")
+		assert.Equal(t, "length", carryontest.Recorded[middleware.TurnEnded](s.events)[0].Finish, "and not that nobody could read it")
 	})
 }
 

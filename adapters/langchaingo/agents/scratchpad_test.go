@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/tmc/langchaingo/agents"
 
+	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/middleware"
@@ -140,5 +141,5 @@ func TestTodosOfAFunctionsAgentsConversation(t *testing.T) {
 	requests := s.server.Requests()
 	require.Len(t, requests, 4)
 	assert.Contains(t, requests[2].Last().Content, "'Make tea'")
-	assert.Equal(t, reasons.NoActiveTodos, s.events.Decisions()[len(s.events.Decisions())-1].Reason)
+	assert.Equal(t, reasons.NoActiveTodos, carryontest.Recorded[middleware.Decision](s.events)[len(carryontest.Recorded[middleware.Decision](s.events))-1].Reason)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/carryontest/adaptertest"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/internal/wire/chatcompletions"
 	"github.com/carryon-go/carryon/internal/wire/sse"
@@ -51,12 +51,12 @@ type (
 func TestDialect(t *testing.T) {
 	t.Parallel()
 	for name, d := range map[string]struct {
-		kind  carryontest.DialectKind
+		kind  adaptertest.Kind
 		whole bool
 		body  string
 	}{
-		"chunks":  {carryontest.ChunkDialect, false, "delta"},
-		"answers": {carryontest.AnswerDialect, true, "message"},
+		"chunks":  {adaptertest.Chunks, false, "delta"},
+		"answers": {adaptertest.Answers, true, "message"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -65,14 +65,14 @@ func TestDialect(t *testing.T) {
 					map[bool]string{true: `"stop"`, false: "null"}[d.whole]+`}]}`)
 			}
 			_, request, _ := chatcompletions.Protocol{}.Parse(nil, []byte("{}"), nil)
-			carryontest.TestDialect(t, carryontest.DialectKit[sse.Event]{
+			adaptertest.TestDialect(t, adaptertest.Kit[sse.Event]{
 				New: func() adapter.Dialect[sse.Event] {
 					if d.whole {
 						return request.NewDialect()
 					}
 					return request.NewCodec()
 				},
-				Make: func(v carryontest.View) sse.Event { return makeEvent(d.whole, v) },
+				Make: func(v adaptertest.View) sse.Event { return makeEvent(d.whole, v) },
 				View: viewEvent,
 				Kind: d.kind,
 				Stops: map[string]sse.Event{
@@ -97,7 +97,7 @@ func TestHeartbeatIsAnEmptyText(t *testing.T) {
 	beat := c.AppendHeartbeat(nil)
 	require.Len(t, beat, 1)
 	assert.JSONEq(t, `{"choices":[{"index":0,"delta":{"content":""},"finish_reason":null}]}`, string(beat[0].Data()))
-	call := makeEvent(false, carryontest.View{Calls: []carryontest.ViewCall{{ID: "c", Name: "edit_file"}}})
+	call := makeEvent(false, adaptertest.View{Calls: []adaptertest.Call{{ID: "c", Name: "edit_file"}}})
 	c.Read(&call, wiretest.NoReader())
 	assert.Empty(t, c.AppendHeartbeat(nil))
 	c.EndTurn(true)
@@ -114,7 +114,7 @@ func eventOf(whole bool, body string) sse.Event {
 	return e
 }
 
-func makeEvent(whole bool, v carryontest.View) sse.Event {
+func makeEvent(whole bool, v adaptertest.View) sse.Event {
 	answer := wireAnswer{ID: v.ID, Choices: []wireChoice{}}
 	if !v.Bare {
 		body := &wireBody{Role: v.Role, Content: v.Text}
@@ -142,12 +142,12 @@ func makeEvent(whole bool, v carryontest.View) sse.Event {
 	return eventOf(whole, string(body))
 }
 
-func viewEvent(e sse.Event) carryontest.View {
+func viewEvent(e sse.Event) adaptertest.View {
 	var answer wireAnswer
 	if err := json.Unmarshal(e.Data(), &answer); err != nil {
 		panic(err)
 	}
-	v := carryontest.View{ID: answer.ID, Bare: len(answer.Choices) == 0}
+	v := adaptertest.View{ID: answer.ID, Bare: len(answer.Choices) == 0}
 	for _, choice := range answer.Choices {
 		body := choice.Delta
 		if body == nil {
@@ -155,7 +155,7 @@ func viewEvent(e sse.Event) carryontest.View {
 		}
 		v.Role, v.Text, v.Finish = body.Role, body.Content, choice.Finish
 		for _, call := range body.Calls {
-			seen := carryontest.ViewCall{
+			seen := adaptertest.Call{
 				Index: adapter.NoIndex, ID: call.ID, Type: call.Type,
 				Name: call.Function.Name, Arguments: call.Function.Arguments,
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
@@ -100,7 +101,7 @@ func TestContinuationSendsTheCallersBytesExtended(t *testing.T) {
 			require.Len(t, bodies, 2)
 			assert.Equal(t, own, bodies[0])
 
-			prompt := s.Events.Started()[0].Prompt
+			prompt := carryontest.Recorded[middleware.ContinuationStarted](s.Events)[0].Prompt
 			messages := `,{"role":"assistant","content":"Nächstens:\t\"<parser>\""},{"role":"user","content":` + wiretest.Quoted(t, prompt) + `}`
 			if strings.Contains(tt.body, `"messages":[`+atMessages) {
 				messages = messages[1:]
@@ -156,7 +157,7 @@ func TestRejectedPauseIsAnsweredAsAToolResult(t *testing.T) {
 		wiretest.RequireChat(t, got, wiretest.Plan, "tool_calls")
 		bodies := s.Wire.Bodies()
 		require.Len(t, bodies, 3)
-		rejected := s.Events.Rejected()
+		rejected := carryontest.Recorded[middleware.PauseRejected](s.Events)
 		require.Len(t, rejected, 1)
 		result := rejected[0].Err.Error() + "\n\nThe task that is still to be done:\n'Write the parser'"
 		added := `,{"role":"assistant","content":` + wiretest.Quoted(t, wiretest.Plan) + `,"tool_calls":[{"id":"call_7","type":"function",` +

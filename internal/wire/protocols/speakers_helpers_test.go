@@ -13,6 +13,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/internal/testkit/testclock"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/middleware"
 )
@@ -126,13 +127,13 @@ func (s *speaker) ask(t *testing.T, base *answering, path, body string) exchange
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://model.test"+path, strings.NewReader(body))
 	require.NoError(t, err)
 	recorder := carryontest.NewRecorder()
-	mw := middleware.New(wiretest.TwoTodos, wiretest.Continuations(1), wiretest.Unattended, middleware.WithClock(carryontest.NewClock()),
+	mw := middleware.New(wiretest.TwoTodos, wiretest.Continuations(1), wiretest.Unattended, middleware.WithClock(testclock.New()),
 		middleware.WithObserver(recorder.Observer()))
 	response, err := transport.New(base, mw).RoundTrip(r)
 	require.NoError(t, err)
 	shown, err := io.ReadAll(response.Body)
 	require.NoError(t, response.Body.Close())
-	return exchanged{string(shown), err, base.asked, outcomes.Last(), recorder.Turns()}
+	return exchanged{string(shown), err, base.asked, outcomes.Last(), carryontest.Recorded[middleware.TurnEnded](recorder)}
 }
 
 // answering answers requests.

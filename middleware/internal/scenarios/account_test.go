@@ -153,14 +153,14 @@ func requireEveryTurnAccountedFor(t *testing.T, m scenario.Mode, how string) {
 func (p *play) requireAccounts(t *testing.T) {
 	t.Helper()
 	outcome := p.answer.Outcome
-	started := p.events.Started()
+	started := carryontest.Recorded[middleware.ContinuationStarted](&p.events)
 	assert.True(t, outcome.Ended)
-	assert.Len(t, p.events.Turns(), outcome.Turns)
+	assert.Len(t, carryontest.Recorded[middleware.TurnEnded](&p.events), outcome.Turns)
 	assert.Len(t, outcome.Usage, outcome.Turns)
 	assert.Equal(t, outcome.Turns, p.asked)
 	assert.Equal(t, outcome.Turns-1, outcome.Attempts)
 	assert.Len(t, started, outcome.Attempts)
-	assert.Len(t, p.events.Ended(), len(started))
+	assert.Len(t, carryontest.Recorded[middleware.ContinuationEnded](&p.events), len(started))
 	assert.Zero(t, p.claim, "the session is free")
 	for n := range 6 {
 		times := strings.Count(p.answer.Text, fmt.Sprintf("turn %d.", n))

@@ -90,7 +90,7 @@ func TestRequestOutOfScopeIsNotContinued(t *testing.T) {
 				assert.Equal(t, middleware.Outcome{Session: "s", Turns: 1, Reason: tt.reason, Ended: true}, got.Outcome)
 				assert.Len(t, s.Server.Requests(), 1)
 				assert.Zero(t, todos.Reads(), "the todos are not read")
-				decisions := s.Events.Decisions()
+				decisions := carryontest.Recorded[middleware.Decision](s.Events)
 				require.Len(t, decisions, 1)
 				assert.Equal(t, tt.reason, decisions[0].Reason)
 			})
@@ -484,7 +484,7 @@ func TestListWithoutActiveTodosIsNotContinued(t *testing.T) {
 
 				scenario.RequireSame(t, scenario.SDKAnswer(t, m, scenario.Request(), fakellm.Text(scenario.Plan)), got)
 				assert.Equal(t, tt.want, got.Outcome.Reason, got.Outcome)
-				failed := s.Events.Failures()
+				failed := carryontest.Recorded[middleware.Failed](s.Events)
 				if tt.fails == nil {
 					assert.Empty(t, failed)
 					require.NoError(t, got.Outcome.Err)
@@ -588,7 +588,7 @@ func TestTodoInProgressIsChosenBeforePendingOnes(t *testing.T) {
 			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, todo.Static(tt.todos...))
 				s.Ask(fakellm.Text(scenario.Plan), scenario.Edit())
-				started := s.Events.Started()
+				started := carryontest.Recorded[middleware.ContinuationStarted](s.Events)
 				require.Len(t, started, 1)
 				assert.Equal(t, tt.want, started[0].Todo.Content)
 				assert.Equal(t, started[0].Prompt, s.Prompts()[0])

@@ -90,7 +90,7 @@ func TestFailedContinuationCostsNothingOfWhatCameBefore(t *testing.T) {
 				assert.Equal(t, reasons.Failed, got.Outcome.Reason)
 				require.Error(t, got.Outcome.Err)
 				assert.Len(t, s.Server.Requests(), sent)
-				failed := s.Events.Failures()
+				failed := carryontest.Recorded[middleware.Failed](s.Events)
 				require.Len(t, failed, sent-1)
 				assert.Equal(t, "continuation", failed[0].Op)
 				assert.Equal(t, got.Outcome.Err, failed[sent-2].Err)

@@ -7,6 +7,7 @@ import (
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
+	"github.com/carryon-go/carryon/middleware"
 )
 
 // gaps returns the times between the requests.
@@ -22,7 +23,7 @@ func gaps(s *scenario.Scenario) []time.Duration {
 // failures returns the operations that failed.
 func failures(r *carryontest.Recorder) []string {
 	var ops []string
-	for _, failed := range r.Failures() {
+	for _, failed := range carryontest.Recorded[middleware.Failed](r) {
 		ops = append(ops, failed.Op)
 	}
 	return ops
@@ -31,7 +32,7 @@ func failures(r *carryontest.Recorder) []string {
 // attempts returns the numbers of the continuations that were sent.
 func attempts(r *carryontest.Recorder) []int {
 	var numbers []int
-	for _, started := range r.Started() {
+	for _, started := range carryontest.Recorded[middleware.ContinuationStarted](r) {
 		numbers = append(numbers, started.Attempt)
 	}
 	return numbers

@@ -17,6 +17,7 @@ import (
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
+	"github.com/carryon-go/carryon/internal/testkit/testclock"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/records"
 	"github.com/carryon-go/carryon/todo"
@@ -56,7 +57,7 @@ func TestBudgetsEndTheContinuations(t *testing.T) {
 				assert.Equal(t, tt.want, got.Outcome.Attempts)
 				assert.Equal(t, tt.want+1, got.Outcome.Turns)
 				assert.Len(t, s.Server.Requests(), tt.want+1)
-				exhausted := s.Events.Exhausted()
+				exhausted := carryontest.Recorded[middleware.Exhausted](s.Events)
 				require.Len(t, exhausted, 1)
 				assert.Equal(t, tt.reason, exhausted[0].Reason)
 			})
@@ -261,7 +262,7 @@ func TestStoreThatFailsMeansNoContinuation(t *testing.T) {
 // Unary only: a stream has a second timer, for the end of its body, which looks like the wait on a fake clock.
 func TestWaitOnAFakeClockIsAsLongAsTheRestOfTheInterval(t *testing.T) {
 	t.Parallel()
-	clock := carryontest.NewClock()
+	clock := testclock.New()
 	s := scenario.New(t, scenario.TypedUnary, scenario.TwoTodos(), middleware.WithClock(clock),
 		middleware.WithLimits(continuation.Limits{MinInterval: time.Minute, FirstByteTimeout: continuation.Off}))
 	s.Ask(fakellm.Text(scenario.Plan), scenario.Edit())

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/internal/reasons"
@@ -173,7 +174,7 @@ func TestTurnsWithoutChunksHaveTimes(t *testing.T) {
 	scenario.InBubbles(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		s := scenario.NewInBubble(t, m, scenario.TwoTodos())
 		require.NoError(t, s.Ask(fakellm.Text("One:").Delay(time.Second), scenario.Failure(http.StatusBadRequest).Delay(time.Second)).Err)
-		turns := s.Events.Turns()
+		turns := carryontest.Recorded[middleware.TurnEnded](s.Events)
 		require.Len(t, turns, 2)
 		if m.Streamed() {
 			turns = turns[1:] // the refused one
@@ -193,7 +194,7 @@ func TestJoinsBeginWhereTheAnswerStoodStill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := scenario.NewInBubble(t, scenario.TypedStream, scenario.TwoTodos())
 		require.NoError(t, s.Ask(fakellm.Text("One:"), scenario.Failure(http.StatusServiceUnavailable).Delay(time.Second), scenario.Edit()).Err)
-		turns := s.Events.Turns()
+		turns := carryontest.Recorded[middleware.TurnEnded](s.Events)
 		require.Len(t, turns, 3)
 		assert.Zero(t, turns[1].Times.Join, "nothing was read of it")
 		assert.Equal(t, turns[2].Times.FirstChunk.Sub(turns[0].Times.Finished), turns[2].Times.Join, "Join includes the failed continuation")
@@ -308,8 +309,8 @@ func TestContinuationsHaveResults(t *testing.T) {
 			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithLimits(continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off}))
 				require.NoError(t, s.Ask(fakellm.Text("One:"), turn).Err)
-				require.NotEmpty(t, s.Events.Ended())
-				assert.Equal(t, result, s.Events.Ended()[0].Result)
+				require.NotEmpty(t, carryontest.Recorded[middleware.ContinuationEnded](s.Events))
+				assert.Equal(t, result, carryontest.Recorded[middleware.ContinuationEnded](s.Events)[0].Result)
 			})
 		})
 	}
@@ -321,8 +322,8 @@ func TestContinuationsHaveResults(t *testing.T) {
 			defer cancel()
 			answer := s.Call(ctx, scenario.Request(), fakellm.Text("One:"), doFirst(cancel, fakellm.Text("Two:").Hang()))
 			require.ErrorIs(t, answer.Err, context.Canceled)
-			require.Len(t, s.Events.Ended(), 1)
-			assert.Equal(t, "interrupted", s.Events.Ended()[0].Result)
+			require.Len(t, carryontest.Recorded[middleware.ContinuationEnded](s.Events), 1)
+			assert.Equal(t, "interrupted", carryontest.Recorded[middleware.ContinuationEnded](s.Events)[0].Result)
 		})
 	})
 }
@@ -351,7 +352,7 @@ func TestQuestionsHaveResults(t *testing.T) {
 					TurnID: continuation.TurnID{Session: "s", Call: 1, Turn: 2, Attempt: 1},
 					Asked:  true, Result: scene.result, ToolCalls: scene.toolCalls,
 					Usage: adapter.Usage{Prompt: 200, Completion: 3, Total: 203},
-				}}, s.Events.Ended())
+				}}, carryontest.Recorded[middleware.ContinuationEnded](s.Events))
 				started, ended := logged.withMessage(t, "carryon: continuation started"), logged.withMessage(t, "carryon: continuation ended")
 				require.Len(t, started, 1)
 				require.Len(t, ended, 1)

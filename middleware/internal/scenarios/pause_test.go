@@ -18,6 +18,7 @@ import (
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
+	"github.com/carryon-go/carryon/internal/testkit/testclock"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
@@ -36,9 +37,9 @@ func requirePaused(t *testing.T, s *scenario.Scenario, got scenario.Answer, show
 	assert.Equal(t, reasons.Paused, got.Outcome.Reason)
 	require.NotNil(t, got.Outcome.Paused)
 	assert.Equal(t, shown, got.Outcome.Paused.Reason)
-	paused := s.Events.Pauses()
+	paused := carryontest.Recorded[middleware.Paused](s.Events)
 	require.Len(t, paused, 1)
-	assert.Equal(t, *got.Outcome.Paused, paused[0])
+	assert.Equal(t, *got.Outcome.Paused, paused[0].Result)
 	assert.Equal(t, shown, s.State(t).Paused.Reason)
 	if s.Mode.Streamed() {
 		scenario.RequireWellFormed(t, got)
@@ -140,7 +141,7 @@ func TestRejectedPauseIsAnsweredAsAToolResult(t *testing.T) {
 
 		assert.Equal(t, []int{1, 2}, attempts(s.Events), "the answer is an attempt")
 		assert.Equal(t, 2, s.State(t).Continuations)
-		rejected := s.Events.Rejected()
+		rejected := carryontest.Recorded[middleware.PauseRejected](s.Events)
 		require.Len(t, rejected, 1)
 		assert.Equal(t, "stuck", rejected[0].Reason)
 		require.ErrorIs(t, rejected[0].Err, pause.ErrInvalidReason)
@@ -240,7 +241,7 @@ func TestPauseIsAcceptedIfNoAttemptIsLeft(t *testing.T) {
 				got := s.Ask(fakellm.Text("One:"), fakellm.Pause("stuck"))
 				requirePaused(t, s, got, "stuck")
 				assert.Equal(t, "One:\n\nTask paused: stuck", got.Text)
-				assert.Empty(t, s.Events.Rejected())
+				assert.Empty(t, carryontest.Recorded[middleware.PauseRejected](s.Events))
 			})
 		})
 	}
@@ -393,7 +394,7 @@ func TestRejectedPrintedPauseStandsInTheNextPrompt(t *testing.T) {
 		assert.Equal(t, "user", s.Server.Requests()[2].Last().Role, "there is no call to answer")
 		assert.Contains(t, prompts[1],
 			"Previous attempt: the pause reason was rejected: Reason too brief (min 10 characters for clarity)")
-		assert.Len(t, s.Events.Rejected(), 1)
+		assert.Len(t, carryontest.Recorded[middleware.PauseRejected](s.Events), 1)
 	})
 }
 
@@ -442,7 +443,7 @@ func TestNoticeIsWhatTheProgramWants(t *testing.T) {
 			t.Parallel()
 			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithNotice(tt.notice),
-					middleware.WithClock(carryontest.NewClock()))
+					middleware.WithClock(testclock.New()))
 				got := s.Ask(fakellm.Text("One:"), fakellm.Pause(scenario.Blocked))
 				requirePaused(t, s, got, scenario.Blocked)
 				assert.Equal(t, tt.want, got.Text)

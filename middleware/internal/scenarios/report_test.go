@@ -109,16 +109,16 @@ func TestEventsSayWhatHappened(t *testing.T) {
 				TurnID: second, ResponseID: "chatcmpl-2", ResponseModel: "test-model", Finish: "tool_calls", ToolCalls: 2,
 				Usage: adapter.Usage{Prompt: 200, Completion: 20, Total: 220},
 			},
-		}, timeless(s.Events.Turns()))
+		}, timeless(carryontest.Recorded[middleware.TurnEnded](s.Events)))
 		assert.Equal(t, []middleware.ContinuationStarted{{
 			TurnID: second, Prompt: s.Prompts()[0],
 			Todo: todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress},
-		}}, s.Events.Started())
+		}}, carryontest.Recorded[middleware.ContinuationStarted](s.Events))
 		assert.Equal(t, []middleware.ContinuationEnded{{
 			TurnID: second, Result: "tool_call", ToolCalls: 2, Usage: adapter.Usage{Prompt: 200, Completion: 20, Total: 220},
-		}}, s.Events.Ended())
+		}}, carryontest.Recorded[middleware.ContinuationEnded](s.Events))
 
-		decisions := s.Events.Decisions()
+		decisions := carryontest.Recorded[middleware.Decision](s.Events)
 		require.Len(t, decisions, 2)
 		assert.True(t, decisions[0].Continue)
 		assert.Equal(t, reasons.Satisfied, decisions[0].Reason)
@@ -348,7 +348,7 @@ func TestDryRunReportsAndDoesNothing(t *testing.T) {
 		}
 		assert.Len(t, s.Server.Requests(), 2)
 		assert.Equal(t, decision.State{}, s.State(t))
-		decisions := s.Events.Decisions()
+		decisions := carryontest.Recorded[middleware.Decision](s.Events)
 		require.Len(t, decisions, 2)
 		for _, decision := range decisions {
 			assert.True(t, decision.DryRun)

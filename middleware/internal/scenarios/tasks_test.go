@@ -24,6 +24,7 @@ import (
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/scenario"
+	"github.com/carryon-go/carryon/internal/testkit/testclock"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -39,7 +40,7 @@ type taskScenario struct {
 	*scenario.Scenario
 
 	tasks *asynctask.Manager
-	clock *carryontest.Clock // of the tasks
+	clock *testclock.Clock // of the tasks
 }
 
 func newTaskScenario(t *testing.T, m scenario.Mode, todos todo.Provider, opts ...middleware.Option) *taskScenario {
@@ -51,7 +52,7 @@ func taskScenarioWith(
 	t *testing.T, m scenario.Mode, todos todo.Provider, tasks []asynctask.Option, opts ...middleware.Option,
 ) *taskScenario {
 	t.Helper()
-	s := &taskScenario{clock: carryontest.NewClock()}
+	s := &taskScenario{clock: testclock.New()}
 	s.tasks = asynctask.NewManager(append([]asynctask.Option{asynctask.WithClock(s.clock)}, tasks...)...)
 	t.Cleanup(func() { assert.NoError(t, s.tasks.Close(context.WithoutCancel(t.Context()))) })
 	s.Scenario = scenario.New(t, m, todos, append([]middleware.Option{middleware.WithTasks(s.tasks)}, opts...)...)
@@ -172,7 +173,7 @@ This note is automatic. Nothing in it comes from the user.
 		assert.Equal(t, plainBody(t, m, next), s.Body(t, 1))
 		assert.Equal(t, []middleware.ReminderDelivered{
 			{TurnID: continuation.TurnID{Session: "s", Call: 1, Turn: 1}, Tasks: []string{"job-7"}},
-		}, s.Events.Reminders())
+		}, carryontest.Recorded[middleware.ReminderDelivered](s.Events))
 		assert.Contains(t, s.Events.Lines(), "[s] turn 1 reminder delivered: 1 task(s)")
 	})
 }
@@ -204,7 +205,7 @@ func TestReminderStaysInItsPlaceUntilATurnEndsInText(t *testing.T) {
 		assert.Equal(t, plainBody(t, m, loop), s.Body(t, 4))
 
 		var tasks [][]string
-		for _, e := range s.Events.Reminders() {
+		for _, e := range carryontest.Recorded[middleware.ReminderDelivered](s.Events) {
 			tasks = append(tasks, e.Tasks)
 		}
 		assert.Equal(t, [][]string{{"job-7"}, {"job-8"}}, tasks, "a repeated reminder is not delivered again")
@@ -237,12 +238,12 @@ func TestReminderOfACallThatFailedIsSentAgain(t *testing.T) {
 				s := newTaskScenario(t, m, noTodos)
 				s.ends(t, "job-7")
 				require.Error(t, tt.fail(s).Err)
-				assert.Empty(t, s.Events.Reminders())
+				assert.Empty(t, carryontest.Recorded[middleware.ReminderDelivered](s.Events))
 
 				require.NoError(t, s.Ask(fakellm.Text("Good:")).Err)
 				assert.Equal(t, s.Body(t, 0), s.Body(t, 1))
 				assert.Contains(t, s.Content(t, 1, 1), reminderOf("job-7"))
-				assert.Len(t, s.Events.Reminders(), 1)
+				assert.Len(t, carryontest.Recorded[middleware.ReminderDelivered](s.Events), 1)
 
 				require.NoError(t, s.Ask(fakellm.Text("Good:")).Err)
 				assert.Equal(t, question, s.Content(t, 2, 1))
@@ -269,11 +270,11 @@ func TestReminderOfAStreamThatWasClosedBeforeItsFinishIsSentAgain(t *testing.T) 
 		_, err := stream.Recv()
 		require.NoError(t, err)
 		require.NoError(t, stream.Close())
-		assert.Empty(t, s.Events.Reminders())
+		assert.Empty(t, carryontest.Recorded[middleware.ReminderDelivered](s.Events))
 
 		s.Ask(fakellm.Text("Good:"))
 		assert.Equal(t, s.Content(t, 0, 1), s.Content(t, 1, 1))
-		assert.Len(t, s.Events.Reminders(), 1)
+		assert.Len(t, carryontest.Recorded[middleware.ReminderDelivered](s.Events), 1)
 	})
 }
 
@@ -288,7 +289,7 @@ func TestReminderOfAStreamThatWasClosedAfterItsFinishIsDelivered(t *testing.T) {
 			}
 		}
 		require.NoError(t, stream.Close())
-		assert.Len(t, s.Events.Reminders(), 1)
+		assert.Len(t, carryontest.Recorded[middleware.ReminderDelivered](s.Events), 1)
 
 		s.Ask(fakellm.Text("Good:"))
 		assert.Equal(t, question, s.Content(t, 1, 1))
@@ -317,7 +318,7 @@ func TestOneOfTwoConcurrentCallsCarriesTheReminder(t *testing.T) {
 				assert.Contains(t, s.Content(t, 0, 1), reminderOf("job-7"))
 				assert.NotContains(t, s.Content(t, 1, 1), "agent_id", "the other call carries it")
 				assert.Equal(t, name == "it fails", strings.Contains(s.Content(t, 2, 1), reminderOf("job-7")))
-				assert.Len(t, s.Events.Reminders(), 1)
+				assert.Len(t, carryontest.Recorded[middleware.ReminderDelivered](s.Events), 1)
 			})
 		}
 	})
@@ -355,14 +356,14 @@ func TestTaskThatEndsDuringTheFirstTurnIsReportedWithThePrompt(t *testing.T) {
 		requireSameUpTo(t, own, s.Body(t, 0), s.Body(t, 1))
 		require.Len(t, s.Server.Requests()[1].Messages, 4)
 		assert.Equal(t, plainPrompt(t, m)+later, s.Content(t, 1, 3))
-		assert.Equal(t, s.Content(t, 1, 3), s.Events.Started()[0].Prompt)
+		assert.Equal(t, s.Content(t, 1, 3), carryontest.Recorded[middleware.ContinuationStarted](s.Events)[0].Prompt)
 		assert.Equal(t, own+later, s.Content(t, 2, 1), "the prompt is in nobody's history")
 		assert.Equal(t, question, s.Content(t, 3, 1))
 
 		assert.Equal(t, []middleware.ReminderDelivered{
 			{TurnID: continuation.TurnID{Session: "s", Call: 1, Turn: 1}, Tasks: []string{"job-7"}},
 			{TurnID: continuation.TurnID{Session: "s", Call: 1, Turn: 2, Attempt: 1}, Tasks: []string{"job-8"}},
-		}, s.Events.Reminders())
+		}, carryontest.Recorded[middleware.ReminderDelivered](s.Events))
 	})
 }
 
@@ -439,7 +440,7 @@ func TestSummaryIsSentWhenItHasChanged(t *testing.T) {
 		} {
 			assert.Equal(t, want, s.Content(t, i, 1), "request %d", i)
 		}
-		assert.Empty(t, s.Events.Reminders(), "no task has ended with a result")
+		assert.Empty(t, carryontest.Recorded[middleware.ReminderDelivered](s.Events), "no task has ended with a result")
 	})
 }
 
@@ -460,7 +461,7 @@ func TestSummaryIsSentOnChangeWithoutASystemMessage(t *testing.T) {
 func TestCallIsNotContinuedWhileTasksOfItsSessionRun(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
-		clock := carryontest.NewClock()
+		clock := testclock.New()
 		s := taskScenarioWith(t, m, scenario.TwoTodos(), []asynctask.Option{asynctask.WithClock(clock)}, middleware.WithClock(clock))
 		s.begins(t, "job-7")
 		got := s.Ask(fakellm.Text(scenario.Plan))
@@ -625,7 +626,7 @@ func TestRequestsOutOfScopeCarryNoReminder(t *testing.T) {
 				ctx := change(s.Ctx, &request)
 				require.NoError(t, s.Call(ctx, request, fakellm.Text("Well:")).Err)
 				assert.Equal(t, plainBody(t, m, request), s.Body(t, 0))
-				assert.Empty(t, s.Events.Reminders())
+				assert.Empty(t, carryontest.Recorded[middleware.ReminderDelivered](s.Events))
 				s.Ask(fakellm.Text("Well:"))
 				assert.Contains(t, s.Content(t, 1, 1), reminderOf("job-7"))
 			})
@@ -640,7 +641,7 @@ func TestDryRunSendsNoReminder(t *testing.T) {
 		s.ends(t, "job-7")
 		require.NoError(t, s.Ask(fakellm.Text(scenario.Plan)).Err)
 		assert.Equal(t, plainBody(t, m, scenario.Request()), s.Body(t, 0))
-		assert.Empty(t, s.Events.Reminders())
+		assert.Empty(t, carryontest.Recorded[middleware.ReminderDelivered](s.Events))
 		reminder, err := s.tasks.Deliveries().Remind(t.Context(), "s")
 		require.NoError(t, err)
 		assert.Equal(t, []string{"job-7"}, reminder.Tasks)
@@ -670,7 +671,7 @@ func TestAnswerToARejectedPauseCarriesTheReminder(t *testing.T) {
 		assert.Equal(t, "tool", s.Server.Requests()[2].Last().Role)
 		assert.Equal(t, plain.Prompts()[1]+"\n\n"+reminderOf("job-7")+"\n\n"+summaryOf("job-7 - [DONE] (job-7)"),
 			s.Prompts()[1])
-		assert.Equal(t, s.Prompts()[1], s.Events.Started()[1].Prompt)
+		assert.Equal(t, s.Prompts()[1], carryontest.Recorded[middleware.ContinuationStarted](s.Events)[1].Prompt)
 	})
 }
 
@@ -747,6 +748,6 @@ func TestTaskThatStartedATurnIsNotReportedTwice(t *testing.T) {
 		s.Ask(fakellm.Text("Well:"))
 		assert.Equal(t, reminderOf("job-7")+"\n\n"+automatic+summaryOf("job-7 - [DONE] (job-7)"), s.Content(t, 0, 3))
 		assert.Equal(t, question, s.Content(t, 1, 1))
-		assert.Empty(t, s.Events.Reminders(), "the program has reported it")
+		assert.Empty(t, carryontest.Recorded[middleware.ReminderDelivered](s.Events), "the program has reported it")
 	})
 }

@@ -1,4 +1,4 @@
-package carryontest
+package adaptertest
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -14,7 +15,7 @@ import (
 // modelTurn is the model's answer in one turn of a played call.
 type modelTurn struct {
 	text   []string // in pieces
-	calls  []ViewCall
+	calls  []Call
 	finish string
 	usage  *adapter.Usage
 	fails  bool   // with errPlayed, in place of the finish
@@ -25,7 +26,7 @@ type modelTurn struct {
 }
 
 // errPlayed is the error of a turn that is meant to fail.
-var errPlayed = errors.New("carryontest: the turn was made to fail")
+var errPlayed = errors.New("adaptertest: the turn was made to fail")
 
 // says is a turn of text that stops.
 func says(text ...string) modelTurn {
@@ -33,7 +34,7 @@ func says(text ...string) modelTurn {
 }
 
 // calls is a turn that calls tools. The calls are numbered in order.
-func calls(list ...ViewCall) modelTurn {
+func calls(list ...Call) modelTurn {
 	for i := range list {
 		list[i].Index, list[i].Type = i, "function"
 	}
@@ -47,12 +48,12 @@ type performance[C any] struct {
 	err     error
 	outcome middleware.Outcome
 	sent    []*adapter.Continuation
-	events  *Recorder
+	events  *carryontest.Recorder
 }
 
 // play plays a call through the engine, with the dialect under test.
 func (t *trial[C]) play(options []middleware.Option, turns ...modelTurn) *performance[C] {
-	p := &performance[C]{events: NewRecorder()}
+	p := &performance[C]{events: carryontest.NewRecorder()}
 	todos := todo.Static(todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress})
 	options = append([]middleware.Option{
 		middleware.WithLimits(continuation.Limits{MinInterval: continuation.Off, MaxAttempts: max(len(turns)-1, 1)}),
@@ -60,12 +61,12 @@ func (t *trial[C]) play(options []middleware.Option, turns ...modelTurn) *perfor
 		middleware.WithApprovalMode(continuation.ApprovalYOLO), // the turns of the script neither ask nor announce anything
 	}, options...)
 	call, _ := middleware.New(todos, options...).Begin(t.ctx, adapter.Request{
-		Tools: 1, Users: 1, User: "Write the parser.", NoFinish: t.Kind != CallbackDialect && t.lacks(FieldFinish),
+		Tools: 1, Users: 1, User: "Write the parser.", NoFinish: t.Kind != Callbacks && t.Lacks.Finish,
 	})
 	switch t.Kind {
-	case AnswerDialect:
+	case Answers:
 		t.playWhole(p, call, turns)
-	case CallbackDialect:
+	case Callbacks:
 		t.playCallback(p, call, turns)
 	default:
 		t.playChunks(p, call, turns)
@@ -203,7 +204,7 @@ func (t *trial[C]) chunksOf(m modelTurn, number int) []View {
 		views = append(views, View{ID: id, Text: piece})
 	}
 	for _, fragment := range fragments(m.calls, m.weave) {
-		views = append(views, View{ID: id, Calls: []ViewCall{fragment}})
+		views = append(views, View{ID: id, Calls: []Call{fragment}})
 	}
 	if m.fails {
 		return views
@@ -219,12 +220,12 @@ func (t *trial[C]) chunksOf(m modelTurn, number int) []View {
 }
 
 // fragments cuts calls: each into a header and two halves of its arguments.
-func fragments(list []ViewCall, weave bool) []ViewCall {
+func fragments(list []Call, weave bool) []Call {
 	const pieces = 3
-	cut := make([]ViewCall, 0, pieces*len(list))
+	cut := make([]Call, 0, pieces*len(list))
 	for _, call := range list {
 		half := len(call.Arguments) / 2
-		header, first, second := call, ViewCall{Index: call.Index}, ViewCall{Index: call.Index}
+		header, first, second := call, Call{Index: call.Index}, Call{Index: call.Index}
 		header.Arguments = ""
 		first.Arguments, second.Arguments = call.Arguments[:half], call.Arguments[half:]
 		cut = append(cut, header, first, second)
@@ -232,7 +233,7 @@ func fragments(list []ViewCall, weave bool) []ViewCall {
 	if !weave {
 		return cut
 	}
-	woven := make([]ViewCall, 0, len(cut))
+	woven := make([]Call, 0, len(cut))
 	for piece := range pieces {
 		for at := piece; at < len(cut); at += pieces {
 			woven = append(woven, cut[at])

@@ -1,4 +1,4 @@
-package carryontest
+package adaptertest
 
 import (
 	"fmt"
@@ -6,13 +6,14 @@ import (
 	"slices"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
 )
 
 // callRules play whole calls through the engine.
-func callRules[C any](kit DialectKit[C]) []rule[C] {
+func callRules[C any](kit Kit[C]) []rule[C] {
 	rules := []rule[C]{
 		{name: "an answer with nothing to do is passed on as it came", check: passesOn[C]},
 		{name: "Read reports text, finish and usage", check: readsTurn[C]},
@@ -20,7 +21,7 @@ func callRules[C any](kit DialectKit[C]) []rule[C] {
 		{name: "a failing continuation costs nothing that came before", check: survivesFailure[C]},
 		{name: "a printed pause is left out", check: stripsPrintedPause[C]},
 	}
-	if kit.Lacks&FieldCalls == 0 {
+	if !kit.Lacks.Calls {
 		rules = append(rules,
 			rule[C]{name: "a continuation ends in a call", check: joinsCall[C]},
 			rule[C]{name: "a pause is left out and the notice shown", check: stripsPause[C]},
@@ -28,25 +29,25 @@ func callRules[C any](kit DialectKit[C]) []rule[C] {
 			rule[C]{name: "a rejected pause is answered and never seen", check: rejectsPause[C]},
 		)
 	}
-	if kit.Kind == ChunkDialect && kit.Lacks&FieldUsage == 0 {
+	if kit.Kind == Chunks && !kit.Lacks.Usage {
 		rules = append(rules,
 			rule[C]{name: "usage is shown once, whichever turns report it", check: showsUsageOnce[C]})
 	}
-	if !kit.OneThing && kit.Lacks&FieldCalls == 0 {
+	if !kit.OneThing && !kit.Lacks.Calls {
 		rules = append(rules, rule[C]{name: "text that was held back is shown before a call", check: showsHeldText[C]})
 	}
-	if kit.Kind == ChunkDialect && !kit.OneThing && kit.Lacks&FieldFinish == 0 {
+	if kit.Kind == Chunks && !kit.OneThing && !kit.Lacks.Finish {
 		rules = append(rules, rule[C]{name: "turns in a single chunk are joined", check: joinsSingleChunks[C]})
 	}
-	if kit.Kind != AnswerDialect && kit.Lacks&(FieldCalls|FieldIndex) == 0 {
+	if kit.Kind != Answers && !kit.Lacks.Calls && !kit.Lacks.Index {
 		rules = append(rules, rule[C]{name: "fragments that come by turns stay apart", check: joinsWovenCalls[C]})
 	}
 	return rules
 }
 
 // stopRules play a turn with each of the kit's stops.
-func stopRules[C any](kit DialectKit[C]) []rule[C] {
-	if kit.Kind == CallbackDialect {
+func stopRules[C any](kit Kit[C]) []rule[C] {
+	if kit.Kind == Callbacks {
 		return nil // the values of a callback decide nothing
 	}
 	var rules []rule[C]
@@ -62,19 +63,19 @@ func stopRules[C any](kit DialectKit[C]) []rule[C] {
 }
 
 // Tool calls of the plays. The reasons are a good one and a vague one.
-func editCall(id string) ViewCall {
-	return ViewCall{ID: id, Name: "edit_file", Arguments: `{"path":"parser.go"}`}
+func editCall(id string) Call {
+	return Call{ID: id, Name: "edit_file", Arguments: `{"path":"parser.go"}`}
 }
 
 const goodReason = "The grammar file grammar.ebnf is missing"
 
-func pauseCall(id, reason string) ViewCall {
-	return ViewCall{ID: id, Name: pause.ToolName, Arguments: fmt.Sprintf(`{"reason":%q}`, reason)}
+func pauseCall(id, reason string) Call {
+	return Call{ID: id, Name: pause.ToolName, Arguments: fmt.Sprintf(`{"reason":%q}`, reason)}
 }
 
 func passesOn[C any](t *trial[C]) {
 	turn := calls(editCall("call-1"))
-	if t.lacks(FieldCalls) {
+	if t.Lacks.Calls {
 		turn = says("One. ", "Two.")
 		turn.finish = "length"
 	}
@@ -90,23 +91,23 @@ func readsTurn[C any](t *trial[C]) {
 		return
 	}
 	t.same("One two.", p.sent[0].Text, "Read must report all text to TurnReader.Text, once and in order:")
-	if t.Kind == CallbackDialect {
+	if t.Kind == Callbacks {
 		return
 	}
 	want := t.known(View{Finish: "stop", Usage: tokensOf(10, 5)})
-	first := p.events.Turns()[0]
+	first := carryontest.Recorded[middleware.TurnEnded](p.events)[0]
 	t.same(want.Finish, first.Finish, "Read must report the finish reason to TurnReader.Finish:")
 	if want.Usage != nil {
 		got := first.Usage
 		got.Total = got.Tokens() // it may be left out
 		t.same(*want.Usage, got, "Read must report the usage to TurnReader.Usage:")
 	}
-	if t.lacks(FieldCalls) {
+	if t.Lacks.Calls {
 		return
 	}
 	p = t.play(nil, calls(editCall("call-1"), editCall("call-2")))
-	if t.Kind == AnswerDialect {
-		t.same(2, p.events.Turns()[0].ToolCalls, "Read must report each tool call to TurnReader.Call:")
+	if t.Kind == Answers {
+		t.same(2, carryontest.Recorded[middleware.TurnEnded](p.events)[0].ToolCalls, "Read must report each tool call to TurnReader.Call:")
 	}
 	t.same(reasons.ToolCalls, p.outcome.Reason, "Read must report tool calls to TurnReader.Call:")
 }
@@ -150,7 +151,7 @@ func rejectsPause[C any](t *trial[C]) {
 		t.errorf("Read must report the whole call of todo_pause to TurnReader.Call: its reason was not seen")
 		return
 	}
-	if t.Kind == CallbackDialect || !t.lacks(FieldCallID) {
+	if t.Kind == Callbacks || !t.Lacks.CallID {
 		t.same("call-1", p.sent[1].Pause.ID, "Read must report the id of a call to TurnReader.Call:")
 	}
 }
@@ -162,10 +163,10 @@ func survivesFailure[C any](t *trial[C]) {
 	broken.fails = true
 	p = t.play(nil, says("One."), broken)
 	want := View{Text: "One.\n\nTw", Finish: "stop", Usage: tokensOf(10, 5)}
-	if t.Kind == AnswerDialect {
+	if t.Kind == Answers {
 		want.Text = "One."
 	}
-	if !t.lacks(FieldFinish) || t.Kind == AnswerDialect || t.Kind == CallbackDialect {
+	if !t.Lacks.Finish || t.Kind == Answers || t.Kind == Callbacks {
 		t.joined(p, want)
 	}
 }
@@ -206,7 +207,7 @@ func joinsSingleChunks[C any](t *trial[C]) {
 	}
 	t.joined(t.play(nil, single(says("One.")), single(says("Two."))),
 		View{Text: "One.\n\nTwo.", Finish: "stop", Usage: tokensOf(10, 10)})
-	if !t.lacks(FieldCalls) {
+	if !t.Lacks.Calls {
 		t.joined(t.play(nil, single(says("One.")), single(calls(pauseCall("call-1", goodReason), editCall("call-2")))),
 			View{
 				Text: "One.\n\nTask paused: " + goodReason, Calls: calls(editCall("call-2")).calls,
@@ -235,7 +236,7 @@ func (t *trial[C]) joined(p *performance[C], want View) {
 	want.ID, want.Role = got.ID, got.Role
 	t.same(want, got, "the joined answer must say this:")
 	t.same(t.known(View{ID: "first"}).ID, got.ID, "the joined answer must have the id of the first turn:")
-	if t.Kind != AnswerDialect {
+	if t.Kind != Answers {
 		t.wellFormed(p.shown)
 	}
 }
@@ -263,7 +264,7 @@ func (t *trial[C]) join(shown []View) View {
 }
 
 // add adds a fragment to its call.
-func (v *View) add(fragment ViewCall) {
+func (v *View) add(fragment Call) {
 	for i := len(v.Calls) - 1; i >= 0; i-- {
 		call := &v.Calls[i]
 		same := fragment.Index == call.Index
@@ -294,7 +295,7 @@ func (t *trial[C]) wellFormed(shown []View) {
 		sum.roles += one(v.Role != "")
 		sum.finishes += one(v.Finish != "")
 		sum.usages += one(v.Usage != nil)
-		if sum.usages > 0 && sum.finishes == 0 && !t.lacks(FieldFinish) {
+		if sum.usages > 0 && sum.finishes == 0 && !t.Lacks.Finish {
 			t.errorf("usage must not come before the finish; chunk %d is %v", i, v)
 		}
 	}
@@ -308,7 +309,7 @@ func (t *trial[C]) counted(sum tally) {
 	if sum.roles > 1 {
 		t.errorf("the role must not be shown again by later turns; it is in %d chunks", sum.roles)
 	}
-	if sum.finishes != 1 && !t.lacks(FieldFinish) {
+	if sum.finishes != 1 && !t.Lacks.Finish {
 		t.errorf("the finish must be shown once; it is in %d chunks", sum.finishes)
 	}
 	if sum.usages > 1 {

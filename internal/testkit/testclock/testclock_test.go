@@ -1,4 +1,4 @@
-package carryontest_test
+package testclock_test
 
 import (
 	"context"
@@ -10,20 +10,20 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/internal/testkit/testclock"
 )
 
 func TestClockStandsStill(t *testing.T) {
-	assert.Equal(t, time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), carryontest.NewClock().Now())
+	assert.Equal(t, time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), testclock.New().Now())
 	start := time.Date(1999, 12, 31, 23, 59, 59, 0, time.UTC)
-	c := carryontest.NewClock(start)
+	c := testclock.New(start)
 	assert.Equal(t, start, c.Now())
 	c.Advance(time.Second)
 	assert.Equal(t, start.Add(time.Second), c.Now())
 }
 
 func TestAdvanceCallsInOrderOfTime(t *testing.T) {
-	c := carryontest.NewClock()
+	c := testclock.New()
 	start := c.Now()
 	var calls []string
 	call := func(name string) func() {
@@ -49,7 +49,7 @@ func TestAdvanceCallsInOrderOfTime(t *testing.T) {
 }
 
 func TestAdvanceOfNothingCallsWhatIsDue(t *testing.T) {
-	c := carryontest.NewClock()
+	c := testclock.New()
 	called := false
 	c.AfterFunc(0, func() { called = true })
 	c.Advance(0)
@@ -57,7 +57,7 @@ func TestAdvanceOfNothingCallsWhatIsDue(t *testing.T) {
 }
 
 func TestTimerStopAndReset(t *testing.T) {
-	c := carryontest.NewClock()
+	c := testclock.New()
 	calls := 0
 	timer := c.AfterFunc(time.Second, func() { calls++ })
 	assert.True(t, timer.Stop())
@@ -76,7 +76,7 @@ func TestTimerStopAndReset(t *testing.T) {
 }
 
 func TestAdvanceHoldsNoLock(t *testing.T) {
-	c := carryontest.NewClock()
+	c := testclock.New()
 	start := c.Now()
 	var timer interface{ Stop() bool }
 	timer = c.AfterFunc(time.Second, func() {
@@ -92,7 +92,7 @@ func TestAdvanceHoldsNoLock(t *testing.T) {
 }
 
 func TestBlockUntilSomebodyWaits(t *testing.T) {
-	c := carryontest.NewClock()
+	c := testclock.New()
 	require.NoError(t, c.BlockUntil(t.Context(), 0))
 	fired := make(chan struct{}, 2)
 	var group sync.WaitGroup
@@ -112,7 +112,7 @@ func TestBlockUntilSomebodyWaits(t *testing.T) {
 }
 
 func TestClockFromManyGoroutines(t *testing.T) {
-	c := carryontest.NewClock()
+	c := testclock.New()
 	start := c.Now()
 	var mu sync.Mutex
 	calls := 0
@@ -137,8 +137,8 @@ func TestClockFromManyGoroutines(t *testing.T) {
 }
 
 func TestMistakesWithTheClockPanic(t *testing.T) {
-	c := carryontest.NewClock()
-	assert.PanicsWithValue(t, "carryon/carryontest: NewClock takes one instant", func() { carryontest.NewClock(c.Now(), c.Now()) })
-	assert.PanicsWithValue(t, "carryon/carryontest: Advance of a negative duration", func() { c.Advance(-1) })
-	assert.PanicsWithValue(t, "carryon/carryontest: AfterFunc of a nil function", func() { c.AfterFunc(1, nil) })
+	c := testclock.New()
+	assert.PanicsWithValue(t, "carryon/internal/testkit/testclock: New takes one instant", func() { testclock.New(c.Now(), c.Now()) })
+	assert.PanicsWithValue(t, "carryon/internal/testkit/testclock: Advance of a negative duration", func() { c.Advance(-1) })
+	assert.PanicsWithValue(t, "carryon/internal/testkit/testclock: AfterFunc of a nil function", func() { c.AfterFunc(1, nil) })
 }

@@ -1,4 +1,5 @@
-package carryontest
+// Package testclock is a clock for tests, for what a testing/synctest bubble cannot hold.
+package testclock
 
 import (
 	"context"
@@ -19,10 +20,10 @@ type Clock struct {
 	grown   chan struct{} // closed when pending grows
 }
 
-// NewClock returns a Clock that shows start, or 2030-01-01T00:00:00Z if none is given. It panics if there are several.
-func NewClock(start ...time.Time) *Clock {
+// New returns a Clock that shows start, or 2030-01-01T00:00:00Z if none is given. It panics if there are several.
+func New(start ...time.Time) *Clock {
 	if len(start) > 1 {
-		panic("carryon/carryontest: NewClock takes one instant")
+		panic("carryon/internal/testkit/testclock: New takes one instant")
 	}
 	now := time.Date(2030, time.January, 1, 0, 0, 0, 0, time.UTC)
 	if len(start) == 1 {
@@ -45,7 +46,7 @@ func (c *Clock) Now() time.Time {
 // is nil.
 func (c *Clock) AfterFunc(d time.Duration, f func()) clock.Timer {
 	if f == nil {
-		panic("carryon/carryontest: AfterFunc of a nil function")
+		panic("carryon/internal/testkit/testclock: AfterFunc of a nil function")
 	}
 	t := &timer{clock: c, f: f}
 	c.mu.Lock()
@@ -59,7 +60,7 @@ func (c *Clock) AfterFunc(d time.Duration, f func()) clock.Timer {
 // schedule is called too if it falls due. Advance returns when all of them have returned. It panics if d is negative.
 func (c *Clock) Advance(d time.Duration) {
 	if d < 0 {
-		panic("carryon/carryontest: Advance of a negative duration")
+		panic("carryon/internal/testkit/testclock: Advance of a negative duration")
 	}
 	target := c.Now().Add(d)
 	for {

@@ -1,9 +1,9 @@
-package carryontest
+package adaptertest
 
 import "testing"
 
 // Findings returns the rules that a dialect breaks, each with its findings.
-func Findings[C any](tb testing.TB, kit DialectKit[C]) map[string][]string {
+func Findings[C any](tb testing.TB, kit Kit[C]) map[string][]string {
 	tb.Helper()
 	broken := make(map[string][]string)
 	for _, rule := range rulesFor(kit) {

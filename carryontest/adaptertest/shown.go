@@ -1,25 +1,25 @@
-package carryontest
+package adaptertest
 
 import "github.com/carryon-go/carryon/adapter"
 
 // shownRules check AppendShown, Clone and EndTurn on their own.
-func shownRules[C any](kit DialectKit[C]) []rule[C] {
+func shownRules[C any](kit Kit[C]) []rule[C] {
 	rules := []rule[C]{
 		{name: "AppendShown shows the edit's text", check: showsText[C]},
 		{name: "AppendShown drops calls that it is not told to show", check: showsNoCalls[C]},
 		{name: "AppendShown puts continuations under the first envelope", check: showsEnvelope[C]},
 		{name: "Clone shares nothing that AppendShown changes", check: clones[C]},
 	}
-	if kit.Kind != CallbackDialect && kit.Lacks&FieldFinish == 0 {
+	if kit.Kind != Callbacks && !kit.Lacks.Finish {
 		rules = append(rules, rule[C]{name: "AppendShown shows the edit's finish", check: showsFinish[C]})
 	}
-	if kit.Kind != CallbackDialect && kit.Lacks&FieldUsage == 0 {
+	if kit.Kind != Callbacks && !kit.Lacks.Usage {
 		rules = append(rules,
 			rule[C]{name: "AppendShown shows the usage that is asked for", check: showsUsage[C]},
 			rule[C]{name: "EndTurn sums the usage of turns that are kept", check: endsTurns[C]},
 		)
 	}
-	if kit.Kind == AnswerDialect {
+	if kit.Kind == Answers {
 		return rules
 	}
 	return append(rules,
@@ -83,7 +83,7 @@ func (t *trial[C]) showValue(d adapter.Dialect[C], c C, e adapter.Edit) (View, b
 // part returns the part for an edit that names something that the value does not have: a whole answer is always shown
 // whole.
 func (t *trial[C]) part(p adapter.Part) adapter.Part {
-	if t.Kind == AnswerDialect {
+	if t.Kind == Answers {
 		return adapter.Whole
 	}
 	return p
@@ -118,11 +118,11 @@ func showsEnvelope[C any](t *trial[C]) {
 		})
 		t.same(t.known(View{ID: "first"}).ID, got.ID,
 			"AppendShown must show %v under the id that Read found first:", v)
-		if t.Kind != AnswerDialect {
+		if t.Kind != Answers {
 			t.same("", got.Role, "AppendShown must drop the role of %v, as Edit.Continuation is set:", v)
 		}
 	}
-	if t.lacks(FieldID) || t.Kind != ChunkDialect {
+	if t.Lacks.ID || t.Kind != Chunks {
 		return
 	}
 	d := t.New()
@@ -155,19 +155,19 @@ func showsUsage[C any](t *trial[C]) {
 	show := func(which adapter.UsageShown, want *adapter.Usage, what string) {
 		own := View{ID: "second", Usage: tokensOf(100, 200), Bare: true}
 		edit := adapter.Edit{Usage: which, Part: t.part(adapter.UsageOnly), Continuation: true}
-		if t.Kind == CallbackDialect {
+		if t.Kind == Callbacks {
 			edit.Part = adapter.Synthetic
 		}
 		got, shown := t.show(d, t.likeMade(own), edit)
 		t.same(View{Usage: want}, View{Usage: got.Usage}, "AppendShown must show %s:", what)
-		if t.Kind == ChunkDialect {
+		if t.Kind == Chunks {
 			t.same(want != nil, shown, "AppendShown must show a chunk if there is usage to show, asked for %s:", what)
 		}
 	}
 	show(adapter.UsageOneAnswer, tokensOf(1, 22), "the prompt of the first turn and the output of all, asked for UsageOneAnswer")
 	show(adapter.UsageSum, tokensOf(11, 22), "the sum of all turns that were kept, asked for UsageSum")
 	show(adapter.UsageLast, tokensOf(10, 20), "the usage of the last turn that was kept, asked for UsageLast")
-	if t.Kind == ChunkDialect {
+	if t.Kind == Chunks {
 		show(adapter.UsageOwn, tokensOf(100, 200), "the chunk's own usage, asked for UsageOwn")
 		show(adapter.UsageHidden, nil, "no usage, asked for UsageHidden")
 		showsUsageOnly(t, d)

@@ -1,4 +1,4 @@
-package carryontest_test
+package adaptertest_test
 
 import (
 	"maps"
@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/carryontest"
+	"github.com/carryon-go/carryon/carryontest/adaptertest"
 )
 
 // viewDialect is a dialect for views, which stand for the SDK's type in these tests.
@@ -19,7 +19,7 @@ type viewDialect struct {
 	turn, last, sum, one *adapter.Usage
 }
 
-func (d *viewDialect) Read(v *carryontest.View, s adapter.TurnReader) {
+func (d *viewDialect) Read(v *adaptertest.View, s adapter.TurnReader) {
 	if d.id == "" {
 		d.id = v.ID
 	}
@@ -40,7 +40,7 @@ func (d *viewDialect) Read(v *carryontest.View, s adapter.TurnReader) {
 // refusing is the role that shows a refusal.
 const refusing = "refusing"
 
-func (d *viewDialect) AppendShown(dst []carryontest.View, v *carryontest.View, e *adapter.Edit) []carryontest.View {
+func (d *viewDialect) AppendShown(dst []adaptertest.View, v *adaptertest.View, e *adapter.Edit) []adaptertest.View {
 	if !d.edit(v, e) {
 		return dst
 	}
@@ -48,11 +48,11 @@ func (d *viewDialect) AppendShown(dst []carryontest.View, v *carryontest.View, e
 }
 
 // edit applies the edit to the view, and reports whether anything is left.
-func (d *viewDialect) edit(v *carryontest.View, e *adapter.Edit) bool {
+func (d *viewDialect) edit(v *adaptertest.View, e *adapter.Edit) bool {
 	if e.Part == adapter.AnswerEnd {
 		return false
 	}
-	var kept []carryontest.ViewCall
+	var kept []adaptertest.Call
 	for i, call := range v.Calls {
 		edit := e.Call(i)
 		if edit.Rewrite && call.Index != adapter.NoIndex {
@@ -80,7 +80,7 @@ func (d *viewDialect) show(which adapter.UsageShown, own *adapter.Usage) *adapte
 	}[which]
 }
 
-func (d *viewDialect) Clone(v *carryontest.View) carryontest.View { return *v }
+func (d *viewDialect) Clone(v *adaptertest.View) adaptertest.View { return *v }
 
 func (d *viewDialect) EndTurn(keep bool) {
 	if keep && d.turn != nil {
@@ -98,21 +98,21 @@ func (d *viewDialect) EndTurn(keep bool) {
 	d.turn = nil
 }
 
-func viewKit(kind carryontest.DialectKind) carryontest.DialectKit[carryontest.View] {
-	same := func(v carryontest.View) carryontest.View { return v }
-	return carryontest.DialectKit[carryontest.View]{
-		New: func() adapter.Dialect[carryontest.View] {
-			return &viewDialect{whole: kind == carryontest.AnswerDialect}
+func viewKit(kind adaptertest.Kind) adaptertest.Kit[adaptertest.View] {
+	same := func(v adaptertest.View) adaptertest.View { return v }
+	return adaptertest.Kit[adaptertest.View]{
+		New: func() adapter.Dialect[adaptertest.View] {
+			return &viewDialect{whole: kind == adaptertest.Answers}
 		},
 		Make: same, View: same, Kind: kind,
-		Stops: map[string]carryontest.View{
+		Stops: map[string]adaptertest.View{
 			"a refusal": {ID: "first", Role: refusing, Text: "No.", Finish: finishOf(kind)},
 		},
 	}
 }
 
-func finishOf(kind carryontest.DialectKind) string {
-	if kind == carryontest.AnswerDialect {
+func finishOf(kind adaptertest.Kind) string {
+	if kind == adaptertest.Answers {
 		return "stop"
 	}
 	return ""
@@ -120,43 +120,43 @@ func finishOf(kind carryontest.DialectKind) string {
 
 func TestTestDialectPassesARightDialect(t *testing.T) {
 	t.Parallel()
-	kinds := map[string]carryontest.DialectKind{
-		"chunks": carryontest.ChunkDialect, "answers": carryontest.AnswerDialect, "callback": carryontest.CallbackDialect,
+	kinds := map[string]adaptertest.Kind{
+		"chunks": adaptertest.Chunks, "answers": adaptertest.Answers, "callback": adaptertest.Callbacks,
 	}
 	for name, kind := range kinds {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			carryontest.TestDialect(t, viewKit(kind))
+			adaptertest.TestDialect(t, viewKit(kind))
 		})
 	}
 }
 
 func TestTestDialectAsksOnlyForWhatTheTypeHas(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(*carryontest.DialectKit[carryontest.View]){
-		"no id": func(k *carryontest.DialectKit[carryontest.View]) {
-			k.Lacks, k.View = carryontest.FieldID, func(v carryontest.View) carryontest.View { v.ID = ""; return v }
+	for name, change := range map[string]func(*adaptertest.Kit[adaptertest.View]){
+		"no id": func(k *adaptertest.Kit[adaptertest.View]) {
+			k.Lacks, k.View = adaptertest.Fields{ID: true}, func(v adaptertest.View) adaptertest.View { v.ID = ""; return v }
 		},
-		"no role": func(k *carryontest.DialectKit[carryontest.View]) {
-			k.Lacks, k.View = carryontest.FieldRole, func(v carryontest.View) carryontest.View { v.Role = ""; return v }
+		"no role": func(k *adaptertest.Kit[adaptertest.View]) {
+			k.Lacks, k.View = adaptertest.Fields{Role: true}, func(v adaptertest.View) adaptertest.View { v.Role = ""; return v }
 		},
-		"no usage":  func(k *carryontest.DialectKit[carryontest.View]) { k.Lacks = carryontest.FieldUsage },
-		"no calls":  func(k *carryontest.DialectKit[carryontest.View]) { k.Lacks = carryontest.FieldCalls },
-		"no index":  func(k *carryontest.DialectKit[carryontest.View]) { k.Lacks = carryontest.FieldIndex },
-		"one thing": func(k *carryontest.DialectKit[carryontest.View]) { k.OneThing = true },
-		"no finish": func(k *carryontest.DialectKit[carryontest.View]) {
-			k.Lacks, k.View = carryontest.FieldFinish, func(v carryontest.View) carryontest.View { v.Finish = ""; return v }
+		"no usage":  func(k *adaptertest.Kit[adaptertest.View]) { k.Lacks = adaptertest.Fields{Usage: true} },
+		"no calls":  func(k *adaptertest.Kit[adaptertest.View]) { k.Lacks = adaptertest.Fields{Calls: true} },
+		"no index":  func(k *adaptertest.Kit[adaptertest.View]) { k.Lacks = adaptertest.Fields{Index: true} },
+		"one thing": func(k *adaptertest.Kit[adaptertest.View]) { k.OneThing = true },
+		"no finish": func(k *adaptertest.Kit[adaptertest.View]) {
+			k.Lacks, k.View = adaptertest.Fields{Finish: true}, func(v adaptertest.View) adaptertest.View { v.Finish = ""; return v }
 			k.Stops = nil
 		},
-		"no chunks without choices": func(k *carryontest.DialectKit[carryontest.View]) {
-			k.View = func(v carryontest.View) carryontest.View { v.Bare = false; return v }
+		"no chunks without choices": func(k *adaptertest.Kit[adaptertest.View]) {
+			k.View = func(v adaptertest.View) adaptertest.View { v.Bare = false; return v }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			kit := viewKit(carryontest.ChunkDialect)
+			kit := viewKit(adaptertest.Chunks)
 			change(&kit)
-			carryontest.TestDialect(t, kit)
+			adaptertest.TestDialect(t, kit)
 		})
 	}
 }
@@ -165,13 +165,13 @@ func TestTestDialectAsksOnlyForWhatTheTypeHas(t *testing.T) {
 type brokenDialect struct {
 	*viewDialect
 
-	read  func(d *viewDialect, v *carryontest.View, s adapter.TurnReader)
-	edit  func(d *viewDialect, v *carryontest.View, e *adapter.Edit) bool
-	clone func(v *carryontest.View) carryontest.View
+	read  func(d *viewDialect, v *adaptertest.View, s adapter.TurnReader)
+	edit  func(d *viewDialect, v *adaptertest.View, e *adapter.Edit) bool
+	clone func(v *adaptertest.View) adaptertest.View
 	end   func(d *viewDialect, keep bool)
 }
 
-func (d *brokenDialect) Read(v *carryontest.View, s adapter.TurnReader) {
+func (d *brokenDialect) Read(v *adaptertest.View, s adapter.TurnReader) {
 	if d.read == nil {
 		d.viewDialect.Read(v, s)
 		return
@@ -179,7 +179,7 @@ func (d *brokenDialect) Read(v *carryontest.View, s adapter.TurnReader) {
 	d.read(d.viewDialect, v, s)
 }
 
-func (d *brokenDialect) AppendShown(dst []carryontest.View, v *carryontest.View, e *adapter.Edit) []carryontest.View {
+func (d *brokenDialect) AppendShown(dst []adaptertest.View, v *adaptertest.View, e *adapter.Edit) []adaptertest.View {
 	if d.edit == nil {
 		return d.viewDialect.AppendShown(dst, v, e)
 	}
@@ -189,7 +189,7 @@ func (d *brokenDialect) AppendShown(dst []carryontest.View, v *carryontest.View,
 	return append(dst, *v)
 }
 
-func (d *brokenDialect) Clone(v *carryontest.View) carryontest.View {
+func (d *brokenDialect) Clone(v *adaptertest.View) adaptertest.View {
 	if d.clone == nil {
 		return *v
 	}
@@ -205,8 +205,8 @@ func (d *brokenDialect) EndTurn(keep bool) {
 }
 
 // readWithout is a Read that misses a part of its value.
-func readWithout(hide func(*carryontest.View)) brokenDialect {
-	return brokenDialect{read: func(d *viewDialect, v *carryontest.View, s adapter.TurnReader) {
+func readWithout(hide func(*adaptertest.View)) brokenDialect {
+	return brokenDialect{read: func(d *viewDialect, v *adaptertest.View, s adapter.TurnReader) {
 		part := *v
 		part.Calls = slices.Clone(v.Calls)
 		hide(&part)
@@ -216,7 +216,7 @@ func readWithout(hide func(*carryontest.View)) brokenDialect {
 
 // showAs is an AppendShown that applies another edit.
 func showAs(change func(*adapter.Edit)) brokenDialect {
-	return brokenDialect{edit: func(d *viewDialect, v *carryontest.View, e *adapter.Edit) bool {
+	return brokenDialect{edit: func(d *viewDialect, v *adaptertest.View, e *adapter.Edit) bool {
 		other := *e
 		change(&other)
 		return d.edit(v, &other)
@@ -224,8 +224,8 @@ func showAs(change func(*adapter.Edit)) brokenDialect {
 }
 
 // showThen is an AppendShown that spoils its result.
-func showThen(spoil func(before carryontest.View, v *carryontest.View)) brokenDialect {
-	return brokenDialect{edit: func(d *viewDialect, v *carryontest.View, e *adapter.Edit) bool {
+func showThen(spoil func(before adaptertest.View, v *adaptertest.View)) brokenDialect {
+	return brokenDialect{edit: func(d *viewDialect, v *adaptertest.View, e *adapter.Edit) bool {
 		before := *v
 		shown := d.edit(v, e)
 		spoil(before, v)
@@ -240,36 +240,36 @@ func TestTestDialectFindsWhatIsWrong(t *testing.T) {
 		rule    string // among those that are broken
 	}{
 		"Read misses text": {
-			readWithout(func(v *carryontest.View) { v.Text = "" }), "Read reports text, finish and usage",
+			readWithout(func(v *adaptertest.View) { v.Text = "" }), "Read reports text, finish and usage",
 		},
 		"Read misses the finish": {
-			readWithout(func(v *carryontest.View) { v.Finish = "" }), "Read reports text, finish and usage",
+			readWithout(func(v *adaptertest.View) { v.Finish = "" }), "Read reports text, finish and usage",
 		},
 		"Read misses usage": {
-			readWithout(func(v *carryontest.View) { v.Usage = nil }), "Read reports text, finish and usage",
+			readWithout(func(v *adaptertest.View) { v.Usage = nil }), "Read reports text, finish and usage",
 		},
 		"Read misses calls": {
-			readWithout(func(v *carryontest.View) { v.Calls = nil }), "Read reports text, finish and usage",
+			readWithout(func(v *adaptertest.View) { v.Calls = nil }), "Read reports text, finish and usage",
 		},
 		"Read misses the id of calls": {
-			readWithout(func(v *carryontest.View) {
+			readWithout(func(v *adaptertest.View) {
 				for i := range v.Calls {
 					v.Calls[i].ID = ""
 				}
 			}), "a rejected pause is answered and never seen",
 		},
 		"Read misses the arguments of calls": {
-			readWithout(func(v *carryontest.View) {
+			readWithout(func(v *adaptertest.View) {
 				for i := range v.Calls {
 					v.Calls[i].Arguments = ""
 				}
 			}), "a pause is left out and the notice shown",
 		},
 		"Read misses refusals": {
-			readWithout(func(v *carryontest.View) { v.Role = "" }), "not continued: a refusal",
+			readWithout(func(v *adaptertest.View) { v.Role = "" }), "not continued: a refusal",
 		},
 		"Read takes the first id even if empty": {
-			brokenDialect{read: func(d *viewDialect, v *carryontest.View, s adapter.TurnReader) {
+			brokenDialect{read: func(d *viewDialect, v *adaptertest.View, s adapter.TurnReader) {
 				d.Read(v, s)
 				if v.ID == "" {
 					d.id = "none"
@@ -277,13 +277,13 @@ func TestTestDialectFindsWhatIsWrong(t *testing.T) {
 			}}, "AppendShown puts continuations under the first envelope",
 		},
 		"Read takes every id": {
-			brokenDialect{read: func(d *viewDialect, v *carryontest.View, s adapter.TurnReader) {
+			brokenDialect{read: func(d *viewDialect, v *adaptertest.View, s adapter.TurnReader) {
 				d.id = ""
 				d.Read(v, s)
 			}}, "texts of turns are joined",
 		},
 		"Read adds up the usage of a turn": {
-			brokenDialect{read: func(d *viewDialect, v *carryontest.View, s adapter.TurnReader) {
+			brokenDialect{read: func(d *viewDialect, v *adaptertest.View, s adapter.TurnReader) {
 				before := d.turn
 				d.Read(v, s)
 				if before != nil && v.Usage != nil {
@@ -294,34 +294,34 @@ func TestTestDialectFindsWhatIsWrong(t *testing.T) {
 			}}, "EndTurn sums the usage of turns that are kept",
 		},
 		"AppendShown keeps the text": {
-			showThen(func(before carryontest.View, v *carryontest.View) { v.Text = before.Text }),
+			showThen(func(before adaptertest.View, v *adaptertest.View) { v.Text = before.Text }),
 			"AppendShown shows the edit's text",
 		},
 		"AppendShown keeps the finish": {
-			showThen(func(before carryontest.View, v *carryontest.View) { v.Finish = before.Finish }),
+			showThen(func(before adaptertest.View, v *adaptertest.View) { v.Finish = before.Finish }),
 			"AppendShown shows the edit's finish",
 		},
 		"AppendShown keeps the calls": {
-			showThen(func(before carryontest.View, v *carryontest.View) { v.Calls = before.Calls }),
+			showThen(func(before adaptertest.View, v *adaptertest.View) { v.Calls = before.Calls }),
 			"AppendShown drops calls that it is not told to show",
 		},
 		"AppendShown keeps the index": {
-			showThen(func(before carryontest.View, v *carryontest.View) {
+			showThen(func(before adaptertest.View, v *adaptertest.View) {
 				for i := range v.Calls {
 					v.Calls[i].Index = before.Calls[len(before.Calls)-len(v.Calls)+i].Index
 				}
 			}), "a pause is left out beside another call",
 		},
 		"AppendShown keeps the id": {
-			showThen(func(before carryontest.View, v *carryontest.View) { v.ID = before.ID }),
+			showThen(func(before adaptertest.View, v *adaptertest.View) { v.ID = before.ID }),
 			"AppendShown puts continuations under the first envelope",
 		},
 		"AppendShown keeps the role": {
-			showThen(func(before carryontest.View, v *carryontest.View) { v.Role = before.Role }),
+			showThen(func(before adaptertest.View, v *adaptertest.View) { v.Role = before.Role }),
 			"AppendShown puts continuations under the first envelope",
 		},
 		"AppendShown hides no usage": {
-			showThen(func(before carryontest.View, v *carryontest.View) {
+			showThen(func(before adaptertest.View, v *adaptertest.View) {
 				if v.Usage == nil {
 					v.Usage = before.Usage
 				}
@@ -356,17 +356,17 @@ func TestTestDialectFindsWhatIsWrong(t *testing.T) {
 			}), "AppendShown shows the usage that is asked for",
 		},
 		"AppendShown knows no Synthetic": {
-			showThen(func(before carryontest.View, v *carryontest.View) { v.Role = before.Role }),
+			showThen(func(before adaptertest.View, v *adaptertest.View) { v.Role = before.Role }),
 			"AppendShown leaves only what is named of a synthetic chunk",
 		},
 		"AppendShown shows everything": {
-			brokenDialect{edit: func(d *viewDialect, v *carryontest.View, e *adapter.Edit) bool {
+			brokenDialect{edit: func(d *viewDialect, v *adaptertest.View, e *adapter.Edit) bool {
 				d.edit(v, e)
 				return true
 			}}, "AppendShown appends nothing if nothing is left",
 		},
 		"AppendShown hides what is only a finish": {
-			brokenDialect{edit: func(d *viewDialect, v *carryontest.View, e *adapter.Edit) bool {
+			brokenDialect{edit: func(d *viewDialect, v *adaptertest.View, e *adapter.Edit) bool {
 				return d.edit(v, e) && (v.Text != "" || v.Usage != nil || len(v.Calls) > 0)
 			}}, "AppendShown leaves only what is named of a synthetic chunk",
 		},
@@ -374,7 +374,7 @@ func TestTestDialectFindsWhatIsWrong(t *testing.T) {
 			showAs(func(e *adapter.Edit) { e.PlainStop = false }), "AppendShown shows the edit's finish",
 		},
 		"AppendShown knows no AnswerEnd": {
-			brokenDialect{edit: func(d *viewDialect, v *carryontest.View, e *adapter.Edit) bool {
+			brokenDialect{edit: func(d *viewDialect, v *adaptertest.View, e *adapter.Edit) bool {
 				if e.Part == adapter.AnswerEnd {
 					v.Text = "The end."
 					return true
@@ -403,7 +403,7 @@ func TestTestDialectFindsWhatIsWrong(t *testing.T) {
 			}}, "EndTurn sums the usage of turns that are kept",
 		},
 		"Clone loses calls": {
-			brokenDialect{clone: func(v *carryontest.View) carryontest.View {
+			brokenDialect{clone: func(v *adaptertest.View) adaptertest.View {
 				clone := *v
 				clone.Calls = nil
 				return clone
@@ -412,13 +412,13 @@ func TestTestDialectFindsWhatIsWrong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			kit := viewKit(carryontest.ChunkDialect)
-			kit.New = func() adapter.Dialect[carryontest.View] {
+			kit := viewKit(adaptertest.Chunks)
+			kit.New = func() adapter.Dialect[adaptertest.View] {
 				dialect := test.dialect
 				dialect.viewDialect = new(viewDialect)
 				return &dialect
 			}
-			broken := carryontest.Findings(t, kit)
+			broken := adaptertest.Findings(t, kit)
 			assert.Contains(t, slices.Collect(maps.Keys(broken)), test.rule)
 		})
 	}
@@ -426,7 +426,7 @@ func TestTestDialectFindsWhatIsWrong(t *testing.T) {
 
 // boxed is a chunk whose content lies behind a pointer, so that a shallow copy
 // shares it.
-type boxed struct{ *carryontest.View }
+type boxed struct{ *adaptertest.View }
 
 // boxDialect is a right dialect, but for Clone.
 type boxDialect struct{ viewDialect }
@@ -435,7 +435,7 @@ func (d *boxDialect) Read(b *boxed, s adapter.TurnReader) { d.viewDialect.Read(b
 func (d *boxDialect) Clone(b *boxed) boxed                { return *b }
 func (d *boxDialect) AppendShown(dst []boxed, b *boxed, e *adapter.Edit) []boxed {
 	if b.View == nil {
-		b.View = new(carryontest.View)
+		b.View = new(adaptertest.View)
 	}
 	if !d.edit(b.View, e) {
 		return dst
@@ -445,10 +445,10 @@ func (d *boxDialect) AppendShown(dst []boxed, b *boxed, e *adapter.Edit) []boxed
 
 func TestTestDialectFindsSharedClones(t *testing.T) {
 	t.Parallel()
-	broken := carryontest.Findings(t, carryontest.DialectKit[boxed]{
+	broken := adaptertest.Findings(t, adaptertest.Kit[boxed]{
 		New:  func() adapter.Dialect[boxed] { return new(boxDialect) },
-		Make: func(v carryontest.View) boxed { return boxed{&v} },
-		View: func(b boxed) carryontest.View { return *b.View },
+		Make: func(v adaptertest.View) boxed { return boxed{&v} },
+		View: func(b boxed) adaptertest.View { return *b.View },
 	})
 	assert.Contains(t, broken, "Clone shares nothing that AppendShown changes")
 	assert.Contains(t, broken, "a pause is left out and the notice shown", "the source uses its memory again")
@@ -456,15 +456,15 @@ func TestTestDialectFindsSharedClones(t *testing.T) {
 
 func TestTestDialectChecksItsKitFirst(t *testing.T) {
 	t.Parallel()
-	kit := viewKit(carryontest.ChunkDialect)
-	kit.View = func(v carryontest.View) carryontest.View { v.Finish = ""; return v }
-	problems := carryontest.Findings(t, kit)["Make and View agree"]
+	kit := viewKit(adaptertest.Chunks)
+	kit.View = func(v adaptertest.View) adaptertest.View { v.Finish = ""; return v }
+	problems := adaptertest.Findings(t, kit)["Make and View agree"]
 	require.Len(t, problems, 1)
 	assert.Contains(t, problems[0], "say so in Lacks")
 	assert.Contains(t, problems[0], `finish "stop"`)
 
 	kit.View = nil
-	assert.PanicsWithValue(t, "carryontest: a DialectKit needs New, Make and View", func() {
-		carryontest.TestDialect(t, kit)
+	assert.PanicsWithValue(t, "carryon/carryontest/adaptertest: a Kit needs New, Make and View", func() {
+		adaptertest.TestDialect(t, kit)
 	})
 }

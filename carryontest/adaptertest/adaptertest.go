@@ -1,8 +1,11 @@
-package carryontest
+// Package adaptertest tests adapters of SDKs: [TestDialect] checks a dialect method by method, and plays whole calls
+// through the engine with it.
+package adaptertest
 
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,9 +13,9 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 )
 
-// DialectKit is what [TestDialect] needs of an adapter: its dialect, and functions that write and read values of the SDK's
+// Kit is what [TestDialect] needs of an adapter: its dialect, and functions that write and read values of the SDK's
 // type C.
-type DialectKit[C any] struct {
+type Kit[C any] struct {
 	// New returns the dialect of a new call.
 	New func() adapter.Dialect[C]
 	// Make returns a new value as the SDK would give it, with the content of the view and nothing else.
@@ -21,7 +24,7 @@ type DialectKit[C any] struct {
 	View func(C) View
 
 	// Kind says what a C is. The zero value means a chunk of a stream.
-	Kind DialectKind
+	Kind Kind
 	// Lacks says which fields of a View the SDK's type has no place for.
 	Lacks Fields
 	// OneThing says that a C holds only one of text, calls, finish and usage, like the events of some SDKs. The id goes
@@ -33,38 +36,35 @@ type DialectKit[C any] struct {
 	Stops map[string]C
 }
 
-// DialectKind is what a dialect is for.
-type DialectKind uint8
+// Kind is what a dialect is for.
+type Kind uint8
 
 // The kinds of dialects.
 const (
-	ChunkDialect    DialectKind = iota // the chunks of a stream that is pulled: middleware.NewStream
-	AnswerDialect                      // a whole answer: middleware.Unary
-	CallbackDialect                    // what a callback is given: middleware.NewFilter
+	Chunks    Kind = iota // the chunks of a stream that is pulled: middleware.NewStream
+	Answers               // a whole answer: middleware.Unary
+	Callbacks             // what a callback is given: middleware.NewFilter
 )
 
-// Fields is a set of the fields of a [View].
-type Fields uint8
-
-// The fields that an SDK's type may lack. A [CallbackDialect] lacks FieldFinish and
-// FieldUsage anyway.
-const (
-	FieldID     Fields = 1 << iota // the answer's id
-	FieldRole                      // the role
-	FieldCalls                     // tool calls
-	FieldIndex                     // a call's index
-	FieldCallID                    // a call's id
-	FieldType                      // a call's type
-	FieldFinish                    // the finish reason
-	FieldUsage                     // the usage
-)
+// Fields says which fields of a [View] an SDK's type has no place for. [Callbacks] have none for the finish reason and the
+// usage anyway.
+type Fields struct {
+	ID     bool // the answer's id
+	Role   bool
+	Calls  bool // tool calls
+	Index  bool // a call's index
+	CallID bool
+	Type   bool // a call's type
+	Finish bool // the finish reason
+	Usage  bool
+}
 
 // View is the part of a chunk, or of a whole answer, that concerns the engine.
 type View struct {
 	ID     string // of the answer
 	Role   string
 	Text   string
-	Calls  []ViewCall
+	Calls  []Call
 	Finish string         // "" for none
 	Usage  *adapter.Usage // nil for none; Total is the sum
 	// Bare says that a chunk has no choices, so that it can hold only usage. It is always false if the SDK has no such
@@ -72,15 +72,15 @@ type View struct {
 	Bare bool
 }
 
-// ViewCall is a tool call in a whole answer, or a fragment of one in a chunk.
-type ViewCall struct {
+// Call is a tool call in a whole answer, or a fragment of one in a chunk.
+type Call struct {
 	Index           int // adapter.NoIndex for none, as in whole answers
 	ID, Type        string
 	Name, Arguments string
 }
 
-// String describes the content of the view.
-func (v View) String() string {
+// describe returns the content of a view.
+func describe(v View) string {
 	parts := []string{}
 	say := func(name, value string) {
 		if value != "" {
@@ -91,7 +91,7 @@ func (v View) String() string {
 	say("role", v.Role)
 	say("text", v.Text)
 	for _, call := range v.Calls {
-		parts = append(parts, call.String())
+		parts = append(parts, describeCall(call))
 	}
 	say("finish", v.Finish)
 	if v.Usage != nil {
@@ -103,8 +103,8 @@ func (v View) String() string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// String describes the call.
-func (c ViewCall) String() string {
+// describeCall returns the content of a call.
+func describeCall(c Call) string {
 	index := "none"
 	if c.Index != adapter.NoIndex {
 		index = strconv.Itoa(c.Index)
@@ -116,14 +116,14 @@ func (c ViewCall) String() string {
 // TestDialect tests a dialect, with a subtest for each rule: first it calls the dialect's methods one by one, and then it
 // plays whole calls through the engine. A failure says what the dialect should do.
 //
-//	carryontest.TestDialect(t, carryontest.DialectKit[sdk.Chunk]{
+//	adaptertest.TestDialect(t, adaptertest.Kit[sdk.Chunk]{
 //		New:  func() adapter.Dialect[sdk.Chunk] { return &chunks{} },
 //		Make: makeChunk,
 //		View: viewChunk,
 //	})
 //
 // It panics if New, Make or View is nil.
-func TestDialect[C any](t *testing.T, kit DialectKit[C]) {
+func TestDialect[C any](t *testing.T, kit Kit[C]) {
 	t.Helper()
 	for _, rule := range rulesFor(kit) {
 		ok := t.Run(rule.name, func(t *testing.T) {
@@ -145,9 +145,9 @@ type rule[C any] struct {
 }
 
 // rulesFor returns the rules that apply to the kit's dialect.
-func rulesFor[C any](kit DialectKit[C]) []rule[C] {
+func rulesFor[C any](kit Kit[C]) []rule[C] {
 	if kit.New == nil || kit.Make == nil || kit.View == nil {
-		panic("carryontest: a DialectKit needs New, Make and View")
+		panic("carryon/carryontest/adaptertest: a Kit needs New, Make and View")
 	}
 	rules := []rule[C]{{name: "Make and View agree", check: kitAgrees[C], first: true}}
 	rules = append(rules, shownRules(kit)...)
@@ -156,70 +156,86 @@ func rulesFor[C any](kit DialectKit[C]) []rule[C] {
 }
 
 // findings returns how the dialect breaks a rule.
-func findings[C any](ctx context.Context, kit DialectKit[C], r rule[C]) []string {
-	if kit.Kind == CallbackDialect {
-		kit.Lacks |= FieldFinish | FieldUsage
+func findings[C any](ctx context.Context, kit Kit[C], r rule[C]) []string {
+	if kit.Kind == Callbacks {
+		kit.Lacks.Finish, kit.Lacks.Usage = true, true
 	}
-	trial := &trial[C]{DialectKit: kit, ctx: ctx}
+	trial := &trial[C]{Kit: kit, ctx: ctx}
 	r.check(trial)
 	return trial.problems
 }
 
 // trial is one rule applied to a dialect.
 type trial[C any] struct {
-	DialectKit[C]
+	Kit[C]
 
 	ctx      context.Context //nolint:containedctx // that of the test
 	problems []string
 }
 
 func (t *trial[C]) errorf(format string, args ...any) {
+	for i := range args {
+		args[i] = printed(args[i])
+	}
 	t.problems = append(t.problems, fmt.Sprintf(format, args...))
 }
 
 // same checks that two values have the same printed form.
 func (t *trial[C]) same(want, got any, advice string, args ...any) bool {
-	if fmt.Sprint(want) == fmt.Sprint(got) {
+	if fmt.Sprint(printed(want)) == fmt.Sprint(printed(got)) {
 		return true
 	}
-	t.errorf("%s\n  want %v\n  got  %v", fmt.Sprintf(advice, args...), want, got)
+	t.errorf(advice+"\n  want %v\n  got  %v", append(slices.Clone(args), want, got)...)
 	return false
 }
 
-func (t *trial[C]) lacks(f Fields) bool { return t.Lacks&f != 0 }
+// printed returns a value as failures show it.
+func printed(value any) any {
+	switch v := value.(type) {
+	case View:
+		return describe(v)
+	case []View:
+		texts := make([]string, len(v))
+		for i := range v {
+			texts[i] = describe(v[i])
+		}
+		return texts
+	}
+	return value
+}
 
 // known returns the view without the fields that the SDK's type lacks.
 func (t *trial[C]) known(v View) View {
-	if t.lacks(FieldID) {
+	if t.Lacks.ID {
 		v.ID = ""
 	}
-	if t.lacks(FieldRole) {
+	if t.Lacks.Role {
 		v.Role = ""
 	}
-	if t.lacks(FieldFinish) {
+	if t.Lacks.Finish {
 		v.Finish = ""
 	}
-	if t.lacks(FieldUsage) {
+	if t.Lacks.Usage {
 		v.Usage = nil
 	}
 	calls := v.Calls
 	v.Calls = nil
 	for _, call := range calls {
-		if !t.lacks(FieldCalls) {
+		if !t.Lacks.Calls {
 			v.Calls = append(v.Calls, t.knownCall(call))
 		}
 	}
 	return v
 }
 
-func (t *trial[C]) knownCall(c ViewCall) ViewCall {
-	if t.lacks(FieldIndex) || t.Kind == AnswerDialect {
+func (t *trial[C]) knownCall(c Call) Call {
+	if t.Lacks.Index || t.Kind == Answers {
 		c.Index = adapter.NoIndex
 	}
-	if t.lacks(FieldCallID) {
+	if t.Lacks.CallID {
 		c.ID = ""
 	}
-	if t.lacks(FieldType) {
+	if t.Lacks.Type {
 		c.Type = ""
 	}
 	return c
@@ -230,9 +246,9 @@ func (t *trial[C]) make(v View) C { return t.Make(t.known(v)) }
 
 // samples are values with as many fields set as the SDK's type holds at a time.
 func (t *trial[C]) samples() []View {
-	call := ViewCall{ID: "call-1", Type: "function", Name: "edit", Arguments: `{}`}
+	call := Call{ID: "call-1", Type: "function", Name: "edit", Arguments: `{}`}
 	all := View{
-		ID: "first", Role: "assistant", Text: "Text.", Calls: []ViewCall{call},
+		ID: "first", Role: "assistant", Text: "Text.", Calls: []Call{call},
 		Finish: "stop", Usage: tokensOf(3, 4),
 	}
 	if !t.OneThing {
