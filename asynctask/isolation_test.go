@@ -44,7 +44,7 @@ func tenant(t *testing.T, s *setup, session string) string {
 		s.settle(r, delivery.Unread)
 	}
 	for _, id := range []string{"", "red", "blue", "red-1", "blue-1", "r", "b"} {
-		result, _, _ := s.Handle(in(t, session), asynctask.CheckToolName, fmt.Sprintf(`{"task_id":%q}`, id))
+		result, _, _ := s.Handle(in(t, session), asynctask.CheckTool().Name, fmt.Sprintf(`{"task_id":%q}`, id))
 		fmt.Fprintln(&seen, result)
 	}
 	return seen.String()

@@ -49,7 +49,7 @@ func TestWithoutASessionNothingIsDelivered(t *testing.T) {
 	assert.Nil(t, s.Deliver("", delivery.Options{}))
 	assert.Empty(t, s.Summary(""))
 	assert.Empty(t, s.Tasks(""))
-	result, ok, err := s.Handle(in(t, ""), asynctask.CheckToolName, "{}")
+	result, ok, err := s.Handle(in(t, ""), asynctask.CheckTool().Name, "{}")
 	require.NoError(t, err)
 	assert.True(t, ok)
 	assert.Equal(t, "No async tasks.", result)

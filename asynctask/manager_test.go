@@ -356,7 +356,7 @@ func TestWrongUsePanics(t *testing.T) {
 		func() { _, _ = m.Deliveries().Deliver(noCtx, "a", both) },
 		func() { _, _ = m.Deliveries().Pending(noCtx, "", 0) },
 		func() { _ = m.Close(noCtx) },
-		func() { _, _, _ = m.Handle(noCtx, asynctask.CheckToolName, "") },
+		func() { _, _, _ = m.Handle(noCtx, asynctask.CheckTool().Name, "") },
 	} {
 		assert.PanicsWithValue(t, "carryon/asynctask: nil context", f)
 	}

@@ -46,7 +46,7 @@ func TestErrorsOfTheEngineAreReturned(t *testing.T) {
 	require.ErrorIs(t, s.Manager.Forget(ctx, "a"), down)
 	require.ErrorIs(t, s.deliveries.Settle(ctx, &delivery.Delivery{Session: "a", Lease: 1}, delivery.Delivered), down)
 	require.ErrorIs(t, s.deliveries.Renew(ctx, &delivery.Delivery{Session: "a", Lease: 1}), down)
-	result, ok, err := s.Handle(in(t, "a"), asynctask.CheckToolName, "{}")
+	result, ok, err := s.Handle(in(t, "a"), asynctask.CheckTool().Name, "{}")
 	require.ErrorIs(t, err, down)
 	assert.True(t, ok)
 	assert.Equal(t, "Error: the tasks cannot be looked up now.", result)

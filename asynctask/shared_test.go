@@ -28,7 +28,7 @@ type hooked struct {
 }
 
 func newHooked(c asynctask.Clock) *hooked {
-	return &hooked{Records: records.NewMemoryEngine(records.WithClock(c.Now))}
+	return &hooked{Records: records.NewMemoryEngine(c.Now)}
 }
 
 func (h *hooked) Update(ctx context.Context, key string, f records.UpdateFunc) error {
@@ -139,7 +139,7 @@ func TestFunctionIsCancelledFromElsewhere(t *testing.T) {
 			t.Parallel()
 			r := newReplicas(t)
 			if notifies {
-				r.engine = records.NewMemoryEngine(records.WithClock(r.clock.Now))
+				r.engine = records.NewMemoryEngine(r.clock.Now)
 			}
 			owner, other := r.process(), r.process()
 			causes := make(chan error, 1)

@@ -38,7 +38,7 @@ func TestSummaryShowsAsMuchOfAnIDAsTellsItApart(t *testing.T) {
 	for i, want := range []string{"t1", "12345678", "123456789", "research-1", "research-22", "research-2", "build-th..."} {
 		line := strings.Split(s.Summary("a"), "\n")[i+1]
 		assert.True(t, strings.HasSuffix(line, "("+want+")"), line)
-		result, _, err := s.Handle(in(t, "a"), asynctask.CheckToolName, want)
+		result, _, err := s.Handle(in(t, "a"), asynctask.CheckTool().Name, want)
 		require.NoError(t, err)
 		assert.Contains(t, result, "("+s.kept("a")[i]+")", "the shown part of the id finds the task")
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/carryon-go/carryon/internal/tooldef"
 )
 
-// CheckToolName is the name of the tool that [CheckTool] defines.
-const CheckToolName = "check_async_tasks"
+// checkToolName is the name of the tool that [CheckTool] defines.
+const checkToolName = "check_async_tasks"
 
 // Definition declares a tool independently of any SDK. Its fields are Name and
 // Description, both strings, and Parameters, a json.RawMessage with a JSON schema. As
@@ -24,10 +24,10 @@ const CheckToolName = "check_async_tasks"
 type Definition = tooldef.Definition
 
 // CheckTool returns the tool with which a model checks its background tasks. The caller
-// owns the result, but [Manager.Handle] answers only to the name [CheckToolName].
+// owns the result, but [Manager.Handle] answers only to this name.
 func CheckTool() Definition {
 	return Definition{
-		Name: CheckToolName,
+		Name: checkToolName,
 		Description: "Look at the background tasks of this conversation. Without task_id it lists them all with their " +
 			"status; with task_id it shows one of them, with its result if it has ended. You are told when a task " +
 			"ends, so there is no need to ask again and again.",
@@ -45,7 +45,7 @@ func CheckTool() Definition {
 //
 // Handle is not a delivery: the model is still told when a task ends.
 func (m *Manager) Handle(ctx context.Context, name, arguments string) (result string, ok bool, err error) {
-	if !strings.EqualFold(name, CheckToolName) {
+	if !strings.EqualFold(name, checkToolName) {
 		return "", false, nil
 	}
 	requireContext(ctx)
@@ -83,7 +83,7 @@ func describe(found []*record, id string, now time.Time) string {
 // refuse tells the model why there is no task to show.
 func refuse(id string, candidates []*record) string {
 	if len(candidates) == 0 {
-		return fmt.Sprintf("Error: no task has the id %.64q. Call %s without task_id to list them.", id, CheckToolName)
+		return fmt.Sprintf("Error: no task has the id %.64q. Call %s without task_id to list them.", id, checkToolName)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Error: %d tasks begin with %.64q. Use more of the id:", len(candidates), id)

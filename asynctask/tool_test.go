@@ -16,7 +16,7 @@ import (
 // check answers a call of the tool in session a.
 func (s *setup) check(arguments string) string {
 	s.t.Helper()
-	result, ok, err := s.Handle(in(s.t, "a"), asynctask.CheckToolName, arguments)
+	result, ok, err := s.Handle(in(s.t, "a"), asynctask.CheckTool().Name, arguments)
 	require.NoError(s.t, err)
 	require.True(s.t, ok)
 	return result

@@ -247,8 +247,8 @@ func (c *lockedClient) Update(ctx context.Context, key string, f records.UpdateF
 		return ctx.Err()
 	case len(next) == 0:
 		next, keep = nil, records.Off
-	case records.CheckKeep(keep) != nil:
-		return records.CheckKeep(keep)
+	case keep <= 0 && keep != records.Off:
+		return errors.New("a record cannot be kept for that long")
 	}
 	c.server.set(key, next, keep)
 	return nil

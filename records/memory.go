@@ -13,13 +13,14 @@ import (
 // process. It is safe for concurrent use. Use [NewMemoryEngine]: the zero value is not
 // ready.
 //
-// The number of records is not limited. No goroutine removes expired records: they
-// stay in memory until their key is next updated or [MemoryEngine.Sweep] is called.
+// The number of records is not limited. No goroutine removes expired records: some stay
+// in memory until others are stored.
 type MemoryEngine struct {
 	now func() time.Time
 
 	mu        sync.Mutex
 	entries   map[string]memoryEntry
+	sweepAt   int                      // when there are so many entries, those over their time are removed
 	listeners map[string][]chan string // by topic
 }
 
@@ -30,31 +31,14 @@ type memoryEntry struct {
 
 func (e memoryEntry) isOver(now time.Time) bool { return !e.until.IsZero() && !now.Before(e.until) }
 
-// MemoryEngineOption configures a [MemoryEngine].
-type MemoryEngineOption func(*memoryEngineOptions)
-
-type memoryEngineOptions struct{ now func() time.Time }
-
-// WithClock sets the engine's clock; nil means [time.Now]. The function must be safe
-// for concurrent use.
-func WithClock(now func() time.Time) MemoryEngineOption {
-	return func(o *memoryEngineOptions) {
-		o.now = now
-		if now == nil {
-			o.now = time.Now
-		}
+// NewMemoryEngine returns an empty engine. Its clock is now if one is given, and
+// [time.Now] otherwise. The function must be safe for concurrent use.
+func NewMemoryEngine(now ...func() time.Time) *MemoryEngine {
+	clock := time.Now
+	if len(now) > 0 {
+		clock = now[0]
 	}
-}
-
-// NewMemoryEngine returns an empty engine. A nil option is ignored.
-func NewMemoryEngine(opts ...MemoryEngineOption) *MemoryEngine {
-	o := memoryEngineOptions{now: time.Now}
-	for _, opt := range opts {
-		if opt != nil {
-			opt(&o)
-		}
-	}
-	return &MemoryEngine{now: o.now, entries: map[string]memoryEntry{}, listeners: map[string][]chan string{}}
+	return &MemoryEngine{now: clock, entries: map[string]memoryEntry{}, listeners: map[string][]chan string{}}
 }
 
 // Update implements [Records]. Only one update runs at a time, for all keys together.
@@ -80,7 +64,7 @@ func (m *MemoryEngine) Update(ctx context.Context, key string, f UpdateFunc) err
 		delete(m.entries, key)
 		return nil
 	}
-	if err := CheckKeep(keep); err != nil {
+	if err := checkKeep(keep); err != nil {
 		return err
 	}
 	entry := memoryEntry{record: bytes.Clone(next)}
@@ -88,6 +72,9 @@ func (m *MemoryEngine) Update(ctx context.Context, key string, f UpdateFunc) err
 		entry.until = now.Add(keep)
 	}
 	m.entries[key] = entry
+	if len(m.entries) > max(m.sweepAt, minSweep) {
+		m.sweep(now)
+	}
 	return nil
 }
 
@@ -98,16 +85,18 @@ func (m *MemoryEngine) Len() int {
 	return len(m.entries)
 }
 
-// Sweep removes the expired records.
-func (m *MemoryEngine) Sweep() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	now := m.now()
+// minSweep is the number of records up to which the expired ones are not looked for.
+const minSweep = 256
+
+// sweep removes the expired records. The caller holds the lock. The next sweep is when
+// twice as many records are kept, so sweeping takes constant time for each stored one.
+func (m *MemoryEngine) sweep(now time.Time) {
 	for key, entry := range m.entries {
 		if entry.isOver(now) {
 			delete(m.entries, key)
 		}
 	}
+	m.sweepAt = 2 * len(m.entries)
 }
 
 // waiting is how many messages are kept for a slow listener.

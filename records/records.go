@@ -80,9 +80,8 @@ func checkUpdate(ctx context.Context, f UpdateFunc) error {
 	return ctx.Err()
 }
 
-// CheckKeep returns an error unless keep is positive or [Off]. It is for authors of
-// engines.
-func CheckKeep(keep time.Duration) error {
+// checkKeep returns an error unless keep is positive or [Off].
+func checkKeep(keep time.Duration) error {
 	if keep <= 0 && keep != Off {
 		return fmt.Errorf("records: a record cannot be kept for %v (use records.Off for good)", keep)
 	}

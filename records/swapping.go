@@ -120,8 +120,8 @@ func change(last Snapshot, next []byte, keep time.Duration) (Swap, error) {
 		swap = Swap{}
 	case len(next) == 0:
 		swap = Swap{Revision: last.Revision, Action: Remove}
-	case CheckKeep(keep) != nil:
-		return Swap{Revision: last.Revision}, CheckKeep(keep)
+	case checkKeep(keep) != nil:
+		return Swap{Revision: last.Revision}, checkKeep(keep)
 	case bytes.Equal(next, last.Record):
 		swap.Action, swap.Record = Renew, nil
 	default:

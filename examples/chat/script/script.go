@@ -114,7 +114,7 @@ func (m *moment) recall(call carryontest.ToolCall, last carryontest.Message) {
 		m.fresh = m.fresh && last.ToolCallID == call.ID
 	case checkFiles:
 		m.checking = true
-	case asynctask.CheckToolName:
+	case asynctask.CheckTool().Name:
 		m.checked = last.ToolCallID == call.ID && !strings.Contains(last.Content, "[RUNNING]")
 	}
 }
@@ -128,7 +128,7 @@ func (m moment) work() carryontest.Turn {
 	case m.is("Write"):
 		return writeTo(target, contentOf(target))
 	case m.is("Check") && m.checking:
-		return carryontest.Call(asynctask.CheckToolName, `{}`)
+		return carryontest.Call(asynctask.CheckTool().Name, `{}`)
 	case m.is("Check"):
 		return carryontest.Call(checkFiles, encode(map[string]string{"folder": folderOf(target)}))
 	}
