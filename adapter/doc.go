@@ -8,7 +8,7 @@
 //   - It extends a copy of the request as a [Continuation] says.
 //   - It reads and shows the SDK's own chunks or answers, with a [Dialect].
 //
-// The engine is package middleware, whose Unary and NewStream take the three. It decides
+// Package carryon/adapter/join takes the three and joins the turns. The engine decides
 // when a call is continued, what the model is asked, and what the caller sees. It knows
 // no types of an SDK. [Adapting another SDK] is a guide with an example.
 //

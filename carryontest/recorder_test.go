@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/reasons"
@@ -152,9 +153,9 @@ func TestRecorderSeesACall(t *testing.T) {
 		middleware.WithClock(testclock.New(time.Unix(0, 0))),
 		middleware.WithLimits(continuation.Limits{MaxAttempts: 1}),
 		middleware.WithObserver(recorder.Observer()))
-	call, _ := mw.Begin(t.Context(), adapter.Request{Tools: 1})
+	call, _ := join.Begin(t.Context(), mw, adapter.Request{Tools: 1})
 	assert.Empty(t, carryontest.Recorded[middleware.CallEnded](recorder))
-	_, err := middleware.Unary(call, replies{},
+	_, err := join.Unary(call, replies{},
 		func(_ context.Context, k *adapter.Continuation) (reply, error) {
 			text := "One."
 			if k != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/reasons"
@@ -56,7 +57,7 @@ func TestHistoryIsReadOnlyIfTheTurnMayBeContinued(t *testing.T) {
 			}
 			ctx, outcomes := middleware.Capture(t.Context())
 			call := begin(ctx, middleware.New(c.todos, unhurried), request)
-			_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()}, func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
+			_, err := join.Unary(call, &answers{usageTotals: newUsageTotals()}, func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 				return model.Complete(ctx, extend(call, fixTheBuild, k))
 			})
 			require.NoError(t, err)
@@ -91,7 +92,7 @@ func TestRequestWithoutAMessageOfTheUserStaysInTheUserTurn(t *testing.T) {
 		model := &sdkClient{turns: c.turns}
 		ctx, outcomes := middleware.Capture(ctx)
 		call := begin(ctx, mw, request)
-		_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()}, func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
+		_, err := join.Unary(call, &answers{usageTotals: newUsageTotals()}, func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			return model.Complete(ctx, extend(call, fixTheBuild, k))
 		})
 		require.NoError(t, err)
@@ -190,7 +191,7 @@ func TestWorkIsAwaitedForAWhile(t *testing.T) {
 				request.Loop = func(add func(string)) { add("call a1") }
 				ctx, outcomes := middleware.Capture(c.ctx)
 				call := begin(ctx, mw, request)
-				_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()}, func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
+				_, err := join.Unary(call, &answers{usageTotals: newUsageTotals()}, func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 					if k == nil {
 						return says(cmp.Or(s.says, "Next, I will fix the build.")), nil
 					}
@@ -236,7 +237,7 @@ func TestTodosOfOtherAgentsAreNoReasonToGoOn(t *testing.T) {
 		source := todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) { return c.list, nil })
 		mw := middleware.New(source, middleware.WithDryRun(), middleware.WithObserver(s.events.Observer()))
 		call := begin(t.Context(), mw, request)
-		_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()}, func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
+		_, err := join.Unary(call, &answers{usageTotals: newUsageTotals()}, func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
 			return says("Next:"), nil
 		})
 		require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/clock"
+	"github.com/carryon-go/carryon/internal/engine"
 	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/scope"
@@ -73,9 +74,7 @@ var errNoResult = errors.New("middleware: the check did not return")
 
 // checking asks the program's check about the turns of a call.
 type checking struct {
-	env   *callEnv
-	beats bool // the caller is shown signs of life meanwhile, if the protocol has any
-
+	env    *callEnv
 	turn   int                      // the turn that the check was asked about last
 	result continuation.CheckResult // what it said
 	unmet  *Unmet                   // the last failure of the call
@@ -105,19 +104,20 @@ func (c *checking) of(t *turn, sameTurn bool) (continuation.CheckResult, uint64)
 // isRunning reports whether the check runs.
 func (c *checking) isRunning() bool { return c != nil && c.run != nil }
 
-// begin starts the check on a turn.
-func (c *checking) begin(turn *NextTurn) {
+// begin starts the check on a turn. Where the caller is shown signs of life, if the
+// protocol has any, patience is not 0.
+func (c *checking) begin(turn *NextTurn, patience time.Duration) {
 	e := c.env
 	ctx, stop := context.WithCancelCause(scope.WithToolCalls(scope.WithSession(e.cancel.ctx, turn.Session), e.mw.toolCalls.Load()))
 	r := &checkRun{ctx: ctx, stop: stop, err: errNoResult, done: make(chan struct{}), limit: continuation.Off}
 	c.run = r
-	if left, ok := e.timeouts.left(); ok {
-		r.timers = append(r.timers, e.mw.options.clock.AfterFunc(left-reserve(left), func() { stop(ErrDeadlineNear) }))
+	if left, ok := e.answer.Timeouts.Left(); ok {
+		r.timers = append(r.timers, e.mw.options.clock.AfterFunc(left-engine.Reserve(left), func() { stop(ErrDeadlineNear) }))
 	}
-	if c.beats {
+	if patience > 0 {
 		r.limit = maxSilence
 	}
-	if limit := e.timeouts.untilFirst(r.limit); limit != continuation.Off {
+	if limit := e.answer.Timeouts.UntilFirst(r.limit); limit != continuation.Off {
 		r.silence = e.mw.options.clock.AfterFunc(limit, func() { stop(errSilence) })
 		r.timers = append(r.timers, r.silence)
 	}
@@ -176,9 +176,9 @@ func (r *checkRun) result() error {
 
 // showedLife notes that the caller was shown a sign of life.
 func (c *checking) showedLife() {
-	c.env.timeouts.startQuiet()
+	c.env.answer.Timeouts.StartQuiet()
 	if r := c.run; r != nil && r.silence != nil {
-		r.silence.Reset(c.env.timeouts.untilFirst(r.limit))
+		r.silence.Reset(c.env.answer.Timeouts.UntilFirst(r.limit))
 	}
 }
 
@@ -225,7 +225,7 @@ func (c *checking) failure() prompt.Failure {
 func (d *decider) askCheck(patience time.Duration) (step, error) {
 	c := d.check
 	if c.run == nil {
-		c.begin(&NextTurn{TurnID: d.nextID(), Text: string(d.turn.reader.text.transcript.bytes())})
+		c.begin(&NextTurn{TurnID: d.nextID(), Text: string(d.text.Bytes())}, patience)
 	}
 	if !c.run.await(d.env.mw.options.clock, patience) {
 		return checks, nil

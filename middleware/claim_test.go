@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/statetest"
@@ -37,7 +38,7 @@ func TestDrainEndsAContinuation(t *testing.T) {
 		ctx := inSession(t, "s")
 		call := begin(ctx, s.mw, describe(fixTheBuild))
 		drained := make(chan error, 1)
-		answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+		answer, err := join.Unary(call, &answers{usageTotals: newUsageTotals()},
 			func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 				if k == nil {
 					return says("One:"), nil
@@ -63,7 +64,7 @@ func TestDrainEndsAStreamedContinuation(t *testing.T) {
 	s := newSetup(nil)
 	ctx := inSession(t, "s")
 	call := begin(ctx, s.mw, describe(fixTheBuild))
-	stream := middleware.NewStream(call, newChunks(), said(), func(ctx context.Context, _ *adapter.Continuation) (adapter.Source[sdkChunk], error) {
+	stream := join.NewStream(call, newChunks(), said(), func(ctx context.Context, _ *adapter.Continuation) (adapter.Source[sdkChunk], error) {
 		return &drainedSource{ctx: ctx, mw: s.mw}, nil
 	})
 	got := drain(t, stream)
@@ -100,7 +101,7 @@ func TestDrainTakesTheSessionOfWhoHangs(t *testing.T) {
 	s := newSetup(nil)
 	ctx := inSession(t, "s")
 	call := begin(ctx, s.mw, describe(fixTheBuild))
-	_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+	_, err := join.Unary(call, &answers{usageTotals: newUsageTotals()},
 		func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			if k == nil {
 				return says("One:"), nil

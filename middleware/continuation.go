@@ -11,25 +11,19 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/description"
+	"github.com/carryon-go/carryon/internal/engine"
 	"github.com/carryon-go/carryon/internal/prompt"
+	"github.com/carryon-go/carryon/internal/reading"
 	"github.com/carryon-go/carryon/internal/reasons"
-	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/turnresult"
 	"github.com/carryon-go/carryon/todo"
 )
 
-// deadlinesOf starts the turn of a continuation that is about to be sent, and returns its
-// deadlines.
-func (c *Call) deadlinesOf(k *adapter.Continuation) *deadlines {
-	ctx := c.startTurn(scope.WithTurn(c.env.cancel.ctx, scope.TurnID(k.TurnID)))
-	return newDeadlines(ctx, c.env.mw.drain.begun, c.env.mw.options.clock, &c.env.session.rules.Limits, c.env.timeouts)
-}
-
 // endContinuation releases the claim of a continuation, and says how it ended.
-func (c *Call) endContinuation(err error) {
-	t, r := &c.turn, &c.turn.reader
-	called := err == nil && r.showedCall()
-	paused := err == nil && r.paused()
+func (c *call) endContinuation(err error) {
+	t, r := &c.turn, &c.turn.read
+	called := err == nil && r.ShowedCall()
+	paused := err == nil && r.Paused()
 	if paused {
 		c.env.record(func(o *Outcome) { o.Worth.Paused++ })
 	}
@@ -42,11 +36,11 @@ func (c *Call) endContinuation(err error) {
 		Answered: err == nil && !paused, Asked: asked, Checked: aboutCheck,
 		Called: called && !c.env.hasShortLoop(), Tokens: c.tokensOf(r, err), Result: c.resultOf(err, called),
 		// One that the caller ends, or that was refused, uses its attempt.
-		Unshown: err != nil && !c.decider.continued.shown && !c.env.cancel.hasEnded() && !r.refused,
+		Unshown: err != nil && !r.WasShown && !c.env.cancel.hasEnded() && !r.Refused,
 		Refused: isRefusal(err),
 	}
-	if ended.Called && !r.otherCall {
-		ended.Calls = r.calls.identity()
+	if ended.Called {
+		ended.Calls = r.Identity()
 	}
 	if err == nil && !called {
 		c.env.releaseLater(ended) // a decision follows
@@ -54,23 +48,23 @@ func (c *Call) endContinuation(err error) {
 		c.env.releaseAs(t.TurnID, ended)
 	}
 	c.env.mw.options.reporter.continuationEnded(c.env.cancel.caller, ContinuationEnded{
-		TurnID: t.TurnID, Asked: asked, Result: c.endedAs(err), ToolCalls: int(r.calls.others), Usage: r.usage(), Err: err,
+		TurnID: t.TurnID, Asked: asked, Result: c.endedAs(err), ToolCalls: int(r.Calls.Others), Usage: r.LastUsage(), Err: err,
 	})
 }
 
 // endedAs returns how a continuation ended.
-func (c *Call) endedAs(err error) string {
-	r := &c.turn.reader
+func (c *call) endedAs(err error) string {
+	r := &c.turn.read
 	switch {
 	case err != nil && c.env.interruption() != nil:
 		return turnresult.Interrupted
 	case err != nil:
 		return turnresult.Failed
-	case r.showedCall():
+	case r.ShowedCall():
 		return turnresult.ToolCall
-	case r.paused():
+	case r.Paused():
 		return turnresult.Paused
-	case r.saysNothingOpen():
+	case r.SaysNothingOpen():
 		return turnresult.NothingOpen
 	}
 	return turnresult.Text
@@ -78,7 +72,7 @@ func (c *Call) endedAs(err error) string {
 
 // resultOf returns the result of a continuation that the next prompt may tell the
 // model.
-func (c *Call) resultOf(err error, called bool) decision.PromptResult {
+func (c *call) resultOf(err error, called bool) decision.PromptResult {
 	switch {
 	case err != nil && c.env.cancel.hasEnded():
 		return decision.ResultNone // the caller ended it
@@ -95,15 +89,15 @@ func (c *Call) resultOf(err error, called bool) decision.PromptResult {
 // tokensOf returns how many tokens a continuation has used. Counts that are not
 // reported are estimated from the texts: the request, the earlier turns, the prompt
 // and the answer. A request that the provider has refused costs nothing.
-func (c *Call) tokensOf(r *turnReader, err error) int {
+func (c *call) tokensOf(r *reading.Turn, err error) int {
 	if statusOf(err) > 0 {
 		return 0
 	}
-	usage := r.usage()
+	usage := r.LastUsage()
 	if reportsInput(usage) {
 		return usage.Tokens()
 	}
-	usage.Total, usage.Prompt = 0, estimate(c.env.request.size+int(c.turn.reader.text.from)+promptSize())
+	usage.Total, usage.Prompt = 0, estimate(c.env.request.size+r.From()+promptSize())
 	if usage.Completion <= 0 {
 		usage.Completion = estimate(c.textLen())
 	}
@@ -126,36 +120,36 @@ func failureOf(err error) decision.PromptResult {
 	return decision.ResultTransport
 }
 
-// next waits until a continuation may be sent, and returns it. It returns nil if nothing
-// more is sent or, with checks, if the program's check still runs after patience. The
-// error says what interrupted the wait.
-func (c *Call) next(patience time.Duration) (k *adapter.Continuation, then step, err error) {
-	switch then, err = c.decider.next(patience); {
+// Next implements [engine.Call].
+func (c *call) Next(patience time.Duration) (*adapter.Continuation, error) {
+	switch then, err := c.decider.next(patience); {
 	case err != nil:
 		c.interrupted(err)
+		return nil, err
 	case then == sends:
-		k = c.newContinuation()
-	case then == stops:
-		if !c.endTries() {
-			c.pauses.acceptRejected()
-		}
+		return c.newContinuation(), nil
+	case then == checks:
+		return nil, engine.ErrWaiting
 	}
-	return k, then, err
+	if !c.endTries() {
+		c.pauses.acceptRejected()
+	}
+	return nil, nil //nolint:nilnil // nothing more is sent
 }
 
 // placeholder replaces an answer without text, which providers refuse.
 const placeholder = "(no answer)"
 
 // newContinuation returns the continuation that the session was claimed for.
-func (c *Call) newContinuation() *adapter.Continuation {
+func (c *call) newContinuation() *adapter.Continuation {
 	if c.decider.continued == nil {
-		c.decider.continued = &continued{ends: []int{c.text.len()}}
+		c.decider.continued = &continued{ends: []int{c.text.Len()}}
 	}
 	k := &adapter.Continuation{
 		TurnID: c.decider.nextID(), Todo: c.decider.last.Todo,
-		Text:      strings.TrimRightFunc(string(c.text.bytes()), unicode.IsSpace),
+		Text:      strings.TrimRightFunc(string(c.text.Bytes()), unicode.IsSpace),
 		TurnEnds:  c.decider.continued.ends,
-		Reasoning: c.text.reasoningText(),
+		Reasoning: c.text.ReasoningText(),
 		Additions: adapter.Additions{Attachments: c.additions.Attachments},
 	}
 	if c.offersPause() {
@@ -177,14 +171,14 @@ func (c *Call) newContinuation() *adapter.Continuation {
 
 // offersPause reports whether a continuation's request has todo_pause among its
 // tools.
-func (c *Call) offersPause() bool {
+func (c *call) offersPause() bool {
 	return c.env.request.takesPause && (!c.decider.fixed || c.additions.PauseTool != nil)
 }
 
 // buildPrompt returns the prompt. After a rejected pause it sets k.Pause and returns
 // the answer to that call instead, unless the reasoning would have to be sent back
 // with the call.
-func (c *Call) buildPrompt(k *adapter.Continuation) string {
+func (c *call) buildPrompt(k *adapter.Continuation) string {
 	in := c.promptInput(k)
 	if c.decider.last.Asks {
 		return prompt.Question(in)
@@ -210,10 +204,10 @@ func (c *Call) buildPrompt(k *adapter.Continuation) string {
 
 // promptInput returns what the prompt of a continuation depends on, but for a rejected
 // pause.
-func (c *Call) promptInput(k *adapter.Continuation) prompt.Input {
+func (c *call) promptInput(k *adapter.Continuation) prompt.Input {
 	in := prompt.Input{
 		Task: k.Todo.Content, Attempt: k.Attempt, Last: c.decider.last.State.LastResult,
-		Mode: c.env.session.settings().ApprovalMode, End: c.turn.textEnd(), BreaksOff: c.turn.breaksOff(),
+		Mode: c.env.session.settings().ApprovalMode, End: c.turn.read.TextEnd(), BreaksOff: c.turn.read.BreaksOff(),
 		InWords: !c.offersPause() && !c.env.request.ownPause,
 	}
 	if k.Todo != (todo.Todo{}) {
@@ -227,10 +221,17 @@ func (c *Call) promptInput(k *adapter.Continuation) prompt.Input {
 	return in
 }
 
-// continuationFailed records that a continuation failed; the earlier turns
-// stay valid. It returns an error only if the caller ended the call, or saw a
-// part of a tool call.
-func (c *Call) continuationFailed(err error, showedCall bool) error {
+// Failed implements [engine.Call].
+func (c *call) Failed(err error, showedCall bool) (again bool, interrupted error) {
+	if interrupted = c.recordFailure(err, showedCall); interrupted != nil {
+		return false, interrupted
+	}
+	return c.tryAgain(err), nil
+}
+
+// recordFailure records that a continuation failed; the earlier turns stay valid. It
+// returns an error only if the caller ended the call, or saw a part of a tool call.
+func (c *call) recordFailure(err error, showedCall bool) error {
 	if interrupted := c.env.interruption(); interrupted != nil {
 		c.interrupted(interrupted)
 		return interrupted
@@ -259,10 +260,10 @@ const (
 
 // tryAgain reports whether the continuation that failed with err is sent once more. If
 // so, it has put the call back to the end of the turn before, from which it goes on.
-func (c *Call) tryAgain(err error) bool {
+func (c *call) tryAgain(err error) bool {
 	try := c.decider.continued
 	try.failed++
-	if try.shown || try.failed == maxTries || c.turn.reader.refused || !mayRecover(err) {
+	if c.turn.read.WasShown || try.failed == maxTries || c.turn.read.Refused || !mayRecover(err) {
 		return false
 	}
 	try.failure = err
@@ -274,8 +275,8 @@ func (c *Call) tryAgain(err error) bool {
 		try.notBefore = c.env.mw.options.clock.Now().Add(delay)
 	}
 	c.reminders.takeBack(&c.turn)
-	c.text.cut(try.text)
-	c.text.cutReasoning(try.reasoning)
+	c.text.Cut(try.text)
+	c.text.CutReasoning(try.reasoning)
 	id := c.turn.TurnID
 	c.turn = try.from
 	c.turn.TurnID = id // the failed turn keeps its number: the next one has another
@@ -288,7 +289,7 @@ func (c *Call) tryAgain(err error) bool {
 }
 
 // endTries records the failure of the last try, and reports whether there is one.
-func (c *Call) endTries() bool {
+func (c *call) endTries() bool {
 	try := c.decider.continued
 	if !try.hasFailed() {
 		return false

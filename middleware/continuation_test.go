@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/reasons"
@@ -205,7 +206,7 @@ func TestStreamIsSentOnceMoreIfNothingOfItWasShown(t *testing.T) {
 			}
 			s := newSetup(nil)
 			call, sent := begin(inSession(t, "s"), s.mw, describe(fixTheBuild)), 0
-			stream := middleware.NewStream(call, newChunks(), sources[0], func(context.Context, *adapter.Continuation) (adapter.Source[sdkChunk], error) {
+			stream := join.NewStream(call, newChunks(), sources[0], func(context.Context, *adapter.Continuation) (adapter.Source[sdkChunk], error) {
 				sent++
 				return sources[sent], nil
 			})
@@ -234,10 +235,10 @@ func TestAnswerWithACallbackIsSentOnceMoreIfItWasGivenNothing(t *testing.T) {
 	for _, given := range []string{"", "Two"} {
 		s := newSetup(nil)
 		var heard string
-		filter := middleware.NewFilter(texts{}, func(text string) error { heard += text; return nil })
+		filter := join.NewFilter(texts{}, func(text string) error { heard += text; return nil })
 		sent := 0
 		call := begin(inSession(t, "s"), s.mw, describe(fixTheBuild))
-		answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+		answer, err := join.Unary(call, &answers{usageTotals: newUsageTotals()},
 			func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
 				switch sent++; sent {
 				case 1:
@@ -267,18 +268,18 @@ func TestWaitForTheSecondTryEnds(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("the user has left")
 	for name, tt := range map[string]struct {
-		end    func(t *testing.T, s *setup, cancel context.CancelCauseFunc, stream *middleware.Stream[sdkChunk])
+		end    func(t *testing.T, s *setup, cancel context.CancelCauseFunc, stream *join.Stream[sdkChunk])
 		err    error
 		reason continuation.Reason
 	}{
-		"with the ctx": {func(_ *testing.T, _ *setup, cancel context.CancelCauseFunc, _ *middleware.Stream[sdkChunk]) {
+		"with the ctx": {func(_ *testing.T, _ *setup, cancel context.CancelCauseFunc, _ *join.Stream[sdkChunk]) {
 			cancel(cause)
 		}, cause, reasons.BrokeOff},
-		"with Close": {func(t *testing.T, _ *setup, _ context.CancelCauseFunc, stream *middleware.Stream[sdkChunk]) {
+		"with Close": {func(t *testing.T, _ *setup, _ context.CancelCauseFunc, stream *join.Stream[sdkChunk]) {
 			t.Helper()
 			assert.NoError(t, stream.Close())
 		}, middleware.ErrClosed, reasons.BrokeOff},
-		"with the program": {func(t *testing.T, s *setup, _ context.CancelCauseFunc, _ *middleware.Stream[sdkChunk]) {
+		"with the program": {func(t *testing.T, s *setup, _ context.CancelCauseFunc, _ *join.Stream[sdkChunk]) {
 			t.Helper()
 			assert.NoError(t, s.mw.Drain(t.Context()))
 		}, io.EOF, reasons.Failed},
@@ -290,7 +291,7 @@ func TestWaitForTheSecondTryEnds(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(inSession(t, "s"))
 				defer cancel(nil)
 				call, sent := begin(ctx, s.mw, describe(fixTheBuild)), 0
-				stream := middleware.NewStream(call, newChunks(), said(), func(context.Context, *adapter.Continuation) (adapter.Source[sdkChunk], error) {
+				stream := join.NewStream(call, newChunks(), said(), func(context.Context, *adapter.Continuation) (adapter.Source[sdkChunk], error) {
 					sent++
 					return nil, &adapter.StatusError{Status: 429, Err: errOverloaded, Retry: pauseOf(9 * time.Second)}
 				})
@@ -325,7 +326,7 @@ func TestDeadlineLeavesNoTimeForASecondTry(t *testing.T) {
 			ctx, cancel := context.WithTimeout(inSession(t, "s"), 7*time.Second)
 			defer cancel()
 			call, asked := begin(ctx, s.mw, describe(fixTheBuild)), 0
-			answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+			answer, err := join.Unary(call, &answers{usageTotals: newUsageTotals()},
 				func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
 					switch asked++; asked {
 					case 1:
@@ -372,7 +373,7 @@ func TestSecondTryIsMadeInAShortLoop(t *testing.T) {
 		request.ShortLoop = true
 		asked := 0
 		call := begin(inSession(t, "s"), s.mw, request)
-		_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+		_, err := join.Unary(call, &answers{usageTotals: newUsageTotals()},
 			func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
 				asked++
 				if asked == 1 {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/testkit/testclock"
 	"github.com/carryon-go/carryon/middleware"
@@ -98,7 +99,7 @@ func TestSilenceIsMeasuredWhereSomebodyWaits(t *testing.T) {
 			request := describe(fixTheBuild)
 			request.NoFinish = true
 			call := begin(t.Context(), s.mw, request)
-			stream := middleware.NewStream(call, newChunks(), &list{chunks: pieces("Zero.")},
+			stream := join.NewStream(call, newChunks(), &list{chunks: pieces("Zero.")},
 				func(ctx context.Context, k *adapter.Continuation) (adapter.Source[sdkChunk], error) {
 					return &paced{ctx, clock, k.Touch, test.steps}, nil
 				})
@@ -123,7 +124,7 @@ func TestLimitsThatAreOffAreNotWatched(t *testing.T) {
 		MinInterval: continuation.Off, FirstByteTimeout: continuation.Off, ResponseTimeout: continuation.Off, MaxAttempts: 1,
 	}))
 	var waiting []int
-	stream := middleware.NewStream(begin(t.Context(), s.mw, describe(fixTheBuild)), newChunks(), said(),
+	stream := join.NewStream(begin(t.Context(), s.mw, describe(fixTheBuild)), newChunks(), said(),
 		func(ctx context.Context, _ *adapter.Continuation) (adapter.Source[sdkChunk], error) {
 			waiting = append(waiting, clock.Waiters())
 			return &closer{list{chunks: append(pieces("Two:", "Three:"), stop())}, func() {
@@ -144,7 +145,7 @@ func TestLimitIsKnownThoughTheSDKReportsNoError(t *testing.T) {
 		clock := testclock.New()
 		call := begin(t.Context(), newSetup(nil, middleware.WithClock(clock)).mw, describe(fixTheBuild))
 		sent := 0
-		answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+		answer, err := join.Unary(call, &answers{usageTotals: newUsageTotals()},
 			func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 				sent++
 				if k == nil {
@@ -164,7 +165,7 @@ func TestLimitIsKnownThoughTheSDKReportsNoError(t *testing.T) {
 		clock := testclock.New()
 		call := begin(t.Context(), newSetup(nil, middleware.WithClock(clock)).mw, describe(fixTheBuild))
 		sent := 0
-		stream := middleware.NewStream(call, newChunks(), &list{chunks: append(pieces("One:"), sdkChunk{Stop: "stop"})},
+		stream := join.NewStream(call, newChunks(), &list{chunks: append(pieces("One:"), sdkChunk{Stop: "stop"})},
 			func(context.Context, *adapter.Continuation) (adapter.Source[sdkChunk], error) {
 				sent++
 				clock.Advance(time.Hour)
@@ -192,7 +193,7 @@ func TestCallersDeadlineIsAnticipated(t *testing.T) {
 	} {
 		clock := testclock.New()
 		call := begin(hurried{t.Context(), clock.Now().Add(left)}, newSetup(nil, middleware.WithClock(clock)).mw, describe(fixTheBuild))
-		answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+		answer, err := join.Unary(call, &answers{usageTotals: newUsageTotals()},
 			func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 				if k == nil {
 					return says("One:"), nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
+	"github.com/carryon-go/carryon/internal/reading"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -15,16 +16,17 @@ import (
 type decider struct {
 	env *callEnv
 
-	turn      *turn        // the current one
-	last      *lastVerdict // nil until the call goes on
-	list      *readList    // the list as last read
-	cause     error        // the error of the gate, the store or the tasks that ended the continuations
-	continued *continued   // nil before the first continuation
-	claimed   bool         // the session is claimed for the next turn
-	rejected  bool         // a pause was rejected
-	marked    bool         // the session state records that the caller cancelled the call
-	fixed     bool         // no tool may be added; see FixedPrefix of [adapter.Request]
-	check     *checking    // nil if the program has none, or if it is not asked about the call
+	turn      *turn               // the current one
+	text      *reading.Transcript // of all turns
+	last      *lastVerdict        // nil until the call goes on
+	list      *readList           // the list as last read
+	cause     error               // the error of the gate, the store or the tasks that ended the continuations
+	continued *continued          // nil before the first continuation
+	claimed   bool                // the session is claimed for the next turn
+	rejected  bool                // a pause was rejected
+	marked    bool                // the session state records that the caller cancelled the call
+	fixed     bool                // no tool may be added; see FixedPrefix of [adapter.Request]
+	check     *checking           // nil if the program has none, or if it is not asked about the call
 }
 
 // lastVerdict is the last verdict on a call that goes on.
@@ -97,7 +99,7 @@ func (d *decider) addList(in *decision.Input) {
 	in.MayAsk = d.mayAsk()
 	hasWork := slices.ContainsFunc(in.Todos, func(t todo.Todo) bool { return t.Status.Active() })
 	if t := &in.Turn; (hasWork || in.MayAsk || in.Check != continuation.NoCheck) && !t.BrokeOff && !t.ToolCalls && !t.TooLong {
-		t.End = d.turn.textEnd()
+		t.End = d.turn.read.TextEnd()
 	}
 }
 
@@ -225,7 +227,7 @@ func (d *decider) goesOnAfter(v *decision.Verdict) bool {
 // canSend reports whether a continuation could be sent at once if the decision were
 // taken now.
 func (d *decider) canSend() bool {
-	return d.env.mw.options.gate == nil && !d.env.session.rules.DryRun && !d.env.mw.drain.hasBegun() && d.retryDelay() <= 0 && d.env.timeouts.hasTimeFor(0)
+	return d.env.mw.options.gate == nil && !d.env.session.rules.DryRun && !d.env.mw.drain.hasBegun() && d.retryDelay() <= 0 && d.env.answer.Timeouts.HasTimeFor(0)
 }
 
 // report reports a verdict, and makes it the last one if another may follow.
@@ -238,7 +240,7 @@ func (d *decider) report(v *decision.Verdict) {
 	case reasons.Gate, reasons.Store, reasons.StoreSkipped, reasons.CheckUnknown:
 		cause = d.cause
 	}
-	d.env.record(func(o *Outcome) { o.decided(v, d.turn.reader.finish, cause) })
+	d.env.record(func(o *Outcome) { o.decided(v, d.turn.read.FinishReason, cause) })
 	if reporter := &d.env.mw.options.reporter; len(reporter.observers) > 0 { // the event is too large to make it for nobody
 		event := newDecision(d.turn.TurnID, v)
 		event.DryRun, event.Holdout, event.Err = d.env.session.rules.DryRun, d.env.session.heldOut, cause
@@ -290,7 +292,7 @@ func (d *decider) recordEffect(e decision.Effect) {
 // tool call has what it wanted, so that does not count.
 func (d *decider) recordCancel() {
 	closed := d.env.cancel.caller.Err() == nil
-	if !d.env.cancel.hasEnded() || d.marked || d.env.session.key == "" || closed && d.turn.reader.showedCall() {
+	if !d.env.cancel.hasEnded() || d.marked || d.env.session.key == "" || closed && d.turn.read.ShowedCall() {
 		return
 	}
 	d.marked = true
@@ -305,10 +307,10 @@ func (d *decider) recordCancel() {
 // broke off, because Close may decide on one goroutine while an adapter records text
 // on another.
 func (d *decider) facts() decision.Turn {
-	if d.turn.reader.err != nil || d.env.callbacks.failure() != nil || d.env.cancel.hasEnded() {
+	if d.turn.read.Err != nil || d.env.cancel.callbackFailure() != nil || d.env.cancel.hasEnded() {
 		return decision.Turn{BrokeOff: true}
 	}
 	facts := d.turn.facts()
-	facts.NoFinish = d.env.request.noFinish
+	facts.NoFinish, facts.TooLong = d.env.answer.NoFinish, d.text.Long
 	return facts
 }

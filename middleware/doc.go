@@ -16,20 +16,7 @@
 // [WithLogger] and [WithObserver] report the same while it happens. [How it decides]
 // describes the rules, and [Telemetry] the events.
 //
-// # Adapting another SDK
-//
-// The engine is generic over the SDK's own chunk or answer type C and converts nothing:
-// a dialect, with the four methods of [adapter.Dialect], tells it what it needs to know
-// about a C. An adapter describes a request and passes it to [Middleware.Begin]. It
-// passes the resulting [Call] to [NewStream] for a stream that is pulled, to [Unary]
-// for a whole answer, or to Unary with a [Filter] for a whole answer that is also
-// streamed through a callback. Only adapters need Begin, [Middleware.Pass],
-// [Middleware.AttachesReminders], Call, NewStream, [Stream], [Relay], Unary, NewFilter,
-// Filter and [TurnFilter]. The package example adapts a made-up SDK, and
-// adaptertest.TestDialect checks a dialect.
-//
-// The engine starts no goroutine: the consumer of a stream drives it. It keeps one copy
-// of the text of each call that it may continue.
+// Package carryon/adapter/join is for those who adapt another SDK.
 //
 // [How it decides]: https://github.com/carryon-go/carryon/blob/main/docs/how-it-decides.md
 // [Telemetry]: https://github.com/carryon-go/carryon/blob/main/docs/operators.md#telemetry

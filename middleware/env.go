@@ -13,6 +13,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/automatic"
+	"github.com/carryon-go/carryon/internal/engine"
 	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/scope"
@@ -29,9 +30,7 @@ type callEnv struct {
 
 	observed *observation // nil without observers
 
-	timeouts *callerTimeouts // of the caller; nil if it is unlimited
-
-	callbacks *callbacks // that are filtered; nil for none
+	answer *engine.Answer
 
 	claim   atomic.Pointer[claim]       // of the last continuation, if there was one
 	outcome atomic.Pointer[outcomeCell] // nil as long as there is nothing to record
@@ -40,7 +39,7 @@ type callEnv struct {
 // interruption returns the error with which the caller, or a callback that failed,
 // ended the call, or nil.
 func (e *callEnv) interruption() error {
-	if err := e.callbacks.failure(); err != nil {
+	if err := e.cancel.callbackFailure(); err != nil {
 		return err
 	}
 	return e.cancel.interruption()
@@ -146,8 +145,6 @@ type traits struct {
 	ownPause    bool
 	strictTools bool
 	takesPause  bool // todo_pause may be added
-	noFinish    bool
-	saysDone    bool
 	shortLoop   bool
 	noSeparator bool
 
@@ -198,7 +195,7 @@ func traitsOf(r *adapter.Request) traits {
 	return traits{
 		ownPause: r.OwnPause, strictTools: r.StrictTools,
 		takesPause: !r.OwnPause && r.Tools > 0 && r.Tools < maxTools,
-		noFinish:   r.NoFinish, saysDone: r.SaysDone, shortLoop: r.ShortLoop, noSeparator: r.NoSeparator,
+		shortLoop:  r.ShortLoop, noSeparator: r.NoSeparator,
 		shortMessage: handback.AnswersOnly(automatic.Own(r.User)),
 		size:         max(0, min(r.Size, math.MaxInt/2)),
 		messages:     int32(min(r.Messages, math.MaxInt32)), system: int32(min(r.System, math.MaxInt32)), //nolint:gosec // in range
@@ -217,6 +214,21 @@ type canceller struct {
 	mu        sync.Mutex
 	stop      context.CancelCauseFunc // nil until derive was called
 	cancelled bool
+	callback  error // with which a callback of the caller's failed
+}
+
+// callbackFailed records the error of a callback.
+func (c *canceller) callbackFailed(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.callback = err
+}
+
+// callbackFailure returns the error of a callback, or nil.
+func (c *canceller) callbackFailure() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.callback
 }
 
 // derive returns the ctx of the call: inside this layer, and cancelled with the
@@ -276,37 +288,4 @@ func (c *canceller) wait(program context.Context, clock Clock, d time.Duration) 
 	case <-c.ctx.Done():
 		return false
 	}
-}
-
-// callbacks are the filtered callbacks of a call. A nil value has none.
-type callbacks struct {
-	filters []TurnFilter
-
-	mu  sync.Mutex
-	err error // with which one of them failed
-}
-
-// fail records the error of one of them.
-func (c *callbacks) fail(err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.err = err
-}
-
-// failure returns the error of a callback, or nil.
-func (c *callbacks) failure() error {
-	if c == nil {
-		return nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.err
-}
-
-// all returns the filters.
-func (c *callbacks) all() []TurnFilter {
-	if c == nil {
-		return nil
-	}
-	return c.filters
 }

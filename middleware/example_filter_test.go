@@ -27,7 +27,7 @@ func (texts) EndTurn(bool) {}
 
 // An adapter for an SDK that streams to a callback during a unary call needs a third
 // dialect, for the values of the callback.
-func ExampleNewFilter() {
+func Example_adapterOfACallback() {
 	model := &sdkClient{turns: []sdkAnswer{
 		{Text: "Next I will fix the build.", Stop: "stop"},
 		{Text: "It can't be done.", Stop: "tools", Calls: []sdkCall{

@@ -5,13 +5,14 @@ import (
 	"fmt"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
 )
 
 // Stream is like the SDK's Stream, with the continuations joined to the answer.
 func (c *client) Stream(ctx context.Context, r sdkRequest) (adapter.Source[sdkChunk], error) {
-	call, _ := c.mw.Begin(ctx, describe(r))
+	call, _ := join.Begin(ctx, c.mw, describe(r))
 	if call == nil {
 		return c.sdkClient.Stream(ctx, r)
 	}
@@ -20,7 +21,7 @@ func (c *client) Stream(ctx context.Context, r sdkRequest) (adapter.Source[sdkCh
 		call.Abort(err)
 		return nil, err
 	}
-	return middleware.NewStream(call, &chunks{usageTotals: newUsageTotals()}, first,
+	return join.NewStream(call, &chunks{usageTotals: newUsageTotals()}, first,
 		func(ctx context.Context, k *adapter.Continuation) (adapter.Source[sdkChunk], error) {
 			return c.sdkClient.Stream(ctx, extend(call, r, k))
 		}), nil
@@ -75,7 +76,7 @@ func (d *chunks) Clone(c *sdkChunk) sdkChunk { return *c } // AppendShown change
 
 // An adapter for streams adds to the one for whole answers: the client's Stream, and
 // a second dialect.
-func ExampleNewStream() {
+func Example_adapterOfAStream() {
 	model := &sdkClient{turns: []sdkAnswer{
 		{ID: "a1", Text: "Next I will fix the build.", Stop: "stop", Usage: sdkUsage{In: 10, Out: 7}},
 		{ID: "a2", Text: "Here it is.", Calls: []sdkCall{{ID: "c1", Name: "edit_file"}}, Stop: "tools"},

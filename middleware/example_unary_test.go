@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
@@ -22,16 +23,16 @@ type client struct {
 
 // Complete is like the SDK's Complete, with the continuations joined to the answer.
 func (c *client) Complete(ctx context.Context, r sdkRequest) (sdkAnswer, error) {
-	call, _ := c.mw.Begin(ctx, describe(r))
+	call, _ := join.Begin(ctx, c.mw, describe(r))
 	if call == nil {
 		return c.sdkClient.Complete(ctx, r)
 	}
-	var filters []middleware.TurnFilter
+	var filters []join.TurnFilter
 	if r.OnText != nil {
-		filter := middleware.NewFilter(texts{}, r.OnText)
+		filter := join.NewFilter(texts{}, r.OnText)
 		r.OnText, filters = filter.Chunk, append(filters, filter)
 	}
-	return middleware.Unary(call, &answers{usageTotals: newUsageTotals()}, func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
+	return join.Unary(call, &answers{usageTotals: newUsageTotals()}, func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 		return c.sdkClient.Complete(ctx, extend(call, r, k))
 	}, filters...)
 }
@@ -110,7 +111,7 @@ func history(messages []sdkMessage) iter.Seq[adapter.Entry] {
 
 // extend returns the request to send: the caller's own if k is nil, and
 // otherwise that of a continuation. The caller's slices are not changed.
-func extend(call *middleware.Call, r sdkRequest, k *adapter.Continuation) sdkRequest {
+func extend(call *join.Call, r sdkRequest, k *adapter.Continuation) sdkRequest {
 	if k == nil {
 		return withAdditions(r, call.Additions())
 	}
@@ -188,7 +189,7 @@ func counts(u sdkUsage) adapter.Usage {
 
 // An adapter for whole answers has four parts: the client's Complete, a description
 // of the request, the extended request, and the dialect.
-func ExampleUnary() {
+func Example_adapterOfAnAnswer() {
 	model := &sdkClient{turns: []sdkAnswer{
 		{ID: "a1", Text: "Next I will fix the build.", Stop: "stop", Usage: sdkUsage{In: 10, Out: 7}},
 		{ID: "a2", Calls: []sdkCall{{ID: "c1", Name: "edit_file"}}, Stop: "tools", Usage: sdkUsage{In: 40, Out: 5}},

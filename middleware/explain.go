@@ -14,7 +14,6 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
-	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -60,17 +59,15 @@ func (x *explainer) write(text string) {
 }
 
 // explain writes what carryon sees in the request of a call.
-func (c *Call) explain(r *adapter.Request) {
+func (c *call) explain(r *adapter.Request) {
 	x := explaining(c.env.cancel.caller)
 	if x == nil {
 		return
 	}
 	e := newExplanation()
 	e.request(c.env.session.name(), r)
-	stopped := c.turn // as it would be if the model stopped now
-	stopped.reader.finish = "stop"
-	stopped.reader.textEndKnown, stopped.reader.textEnd = true, handback.Unclear
-	d := decider{env: &c.env, turn: &stopped, list: &noList, check: c.decider.check}
+	stopped := turn{TurnID: c.turn.TurnID, read: c.turn.read.IfStopped()}
+	d := decider{env: &c.env, turn: &stopped, text: &c.text, list: &noList, check: c.decider.check}
 	v := d.preview()
 	e.list(&v, d.list)
 	e.decision(&v)

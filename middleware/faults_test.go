@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
@@ -127,7 +128,7 @@ func TestStoreIsAskedAgainAfterTheClockWasSetBack(t *testing.T) {
 // An engine that hangs costs a call one time-out, whichever update it hangs at.
 func TestEngineThatHangsCostsACallItsTimeOnce(t *testing.T) {
 	t.Parallel()
-	for streamed, play := range map[bool]func(*testing.T, *middleware.Call) string{true: playStream, false: playUnary} {
+	for streamed, play := range map[bool]func(*testing.T, *join.Call) string{true: playStream, false: playUnary} {
 		for healthy := range 12 {
 			t.Run(fmt.Sprintf("streamed %t, after %d updates", streamed, healthy), func(t *testing.T) {
 				t.Parallel()
@@ -137,7 +138,7 @@ func TestEngineThatHangsCostsACallItsTimeOnce(t *testing.T) {
 	}
 }
 
-func hangAfter(t *testing.T, healthy int, play func(*testing.T, *middleware.Call) string) {
+func hangAfter(t *testing.T, healthy int, play func(*testing.T, *join.Call) string) {
 	t.Helper()
 	engine := &illEngine{Records: records.NewMemoryEngine()}
 	tasks := asynctask.NewManager(asynctask.WithRecords(engine))
@@ -196,7 +197,7 @@ func (s slowStore) Update(ctx context.Context, key string, f records.UpdateFunc)
 func TestStoreThatIsSlowCostsATurnItsTimeOnce(t *testing.T) {
 	t.Parallel()
 	limit := continuation.DefaultLimits().StoreTimeout
-	for streamed, play := range map[bool]func(*testing.T, *middleware.Call) string{true: playStream, false: playUnary} {
+	for streamed, play := range map[bool]func(*testing.T, *join.Call) string{true: playStream, false: playUnary} {
 		for name, tt := range map[string]struct {
 			takes, took time.Duration // an update, and the call
 			text        string
@@ -267,7 +268,7 @@ func (s *leavingStore) Update(ctx context.Context, key string, f records.UpdateF
 
 func TestCallerWhoLeavesDuringTheDecisionIsNoFaultOfTheStore(t *testing.T) {
 	t.Parallel()
-	for name, play := range map[string]func(*testing.T, *middleware.Call) string{"stream": playStream, "unary": playUnary} {
+	for name, play := range map[string]func(*testing.T, *join.Call) string{"stream": playStream, "unary": playUnary} {
 		ctx, leave := context.WithCancel(inSession(t, "s"))
 		s := newSetup(nil, middleware.WithRecords(&leavingStore{MemoryEngine: records.NewMemoryEngine(), leave: leave}))
 		call := begin(ctx, s.mw, describe(fixTheBuild))
@@ -447,9 +448,9 @@ func (p *panicking) Recv() (sdkChunk, error) {
 
 func TestTurnThatEndsInAPanicIsAccountedFor(t *testing.T) {
 	t.Parallel()
-	for name, run := range map[string]func(*setup, *middleware.Call){
-		"a stream, in a continuation": func(_ *setup, call *middleware.Call) {
-			stream := middleware.NewStream(call, newChunks(), &list{chunks: []sdkChunk{{Text: "One:"}, stop()}},
+	for name, run := range map[string]func(*setup, *join.Call){
+		"a stream, in a continuation": func(_ *setup, call *join.Call) {
+			stream := join.NewStream(call, newChunks(), &list{chunks: []sdkChunk{{Text: "One:"}, stop()}},
 				func(context.Context, *adapter.Continuation) (adapter.Source[sdkChunk], error) {
 					return &panicking{list{chunks: []sdkChunk{{Text: "Two:"}}}}, nil
 				})
@@ -460,8 +461,8 @@ func TestTurnThatEndsInAPanicIsAccountedFor(t *testing.T) {
 				}
 			}
 		},
-		"an answer, in a continuation": func(_ *setup, call *middleware.Call) {
-			_, _ = middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+		"an answer, in a continuation": func(_ *setup, call *join.Call) {
+			_, _ = join.Unary(call, &answers{usageTotals: newUsageTotals()},
 				func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 					if k != nil {
 						panic("sdk: broken")
@@ -469,8 +470,8 @@ func TestTurnThatEndsInAPanicIsAccountedFor(t *testing.T) {
 					return says("One:"), nil
 				})
 		},
-		"an answer, in the caller's own turn": func(_ *setup, call *middleware.Call) {
-			_, _ = middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+		"an answer, in the caller's own turn": func(_ *setup, call *join.Call) {
+			_, _ = join.Unary(call, &answers{usageTotals: newUsageTotals()},
 				func(context.Context, *adapter.Continuation) (sdkAnswer, error) { panic("sdk: broken") })
 		},
 	} {
@@ -512,7 +513,7 @@ func TestUsageDoesNotOvertakeWhatIsHeldBack(t *testing.T) {
 	s := newSetup(nil, middleware.WithPauseTool(middleware.PauseToolAlways))
 	request := describe(fixTheBuild)
 	request.NoFinish = true
-	got := drain(t, middleware.NewStream(begin(inSession(t, "s"), s.mw, request), newChunks(), &list{chunks: []sdkChunk{
+	got := drain(t, join.NewStream(begin(inSession(t, "s"), s.mw, request), newChunks(), &list{chunks: []sdkChunk{
 		{ID: "a", Text: "One:"}, fragment(sdkCall{ID: "c", Name: "todo_"}), usage(3, 4), fragment(sdkCall{Name: "list"}),
 	}}, nil))
 	require.NoError(t, got.err)

@@ -45,18 +45,16 @@ func (mw *Middleware) isSubAgents(r *adapter.Request) bool {
 
 // noteHandover remembers what the turn that has ended gives to tools. What a sub-agent
 // says counts as well: a summary of its conversation may begin the next one.
-func (c *Call) noteHandover() {
-	r := &c.turn.reader
-	if r.showedCall() {
+func (c *call) noteHandover() {
+	r := &c.turn.read
+	if r.ShowedCall() {
 		c.env.mw.toolCalls.Add(1)
 	}
-	for i := range r.calls.calls {
-		if call := &r.calls.calls[i]; call.kind == other {
-			c.env.mw.handovers.addArguments(call.arguments)
-		}
+	for arguments := range r.Calls.Arguments() {
+		c.env.mw.handovers.addArguments(arguments)
 	}
-	if !c.env.session.main && !r.showedCall() {
-		c.env.mw.handovers.add(string(c.turn.text()))
+	if !c.env.session.main && !r.ShowedCall() {
+		c.env.mw.handovers.add(string(r.OwnText()))
 	}
 }
 

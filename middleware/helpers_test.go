@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
@@ -64,8 +65,8 @@ func newSetup(turns []sdkAnswer, options ...middleware.Option) *setup {
 }
 
 // begin begins a call that is in scope, or returns nil.
-func begin(ctx context.Context, mw *middleware.Middleware, r adapter.Request) *middleware.Call {
-	call, _ := mw.Begin(ctx, r)
+func begin(ctx context.Context, mw *middleware.Middleware, r adapter.Request) *join.Call {
+	call, _ := join.Begin(ctx, mw, r)
 	return call
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
@@ -25,7 +26,7 @@ func hinted(ctx context.Context, t *testing.T, mw *middleware.Middleware, r adap
 	call := begin(ctx, mw, r)
 	require.NotNil(t, call)
 	sent := 0
-	_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+	_, err := join.Unary(call, &answers{usageTotals: newUsageTotals()},
 		func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
 			sent++
 			return turns[sent-1], nil
@@ -107,7 +108,7 @@ func TestAPauseThatOnlyTheAdapterCanRead(t *testing.T) {
 			t.Parallel()
 			call := begin(t.Context(), newSetup(nil, onceMore()).mw, adapter.Request{Tools: 1, OwnPause: test.own})
 			sent := 0
-			answer, err := middleware.Unary(call, &asking{answers{usageTotals: newUsageTotals()}},
+			answer, err := join.Unary(call, &asking{answers{usageTotals: newUsageTotals()}},
 				func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
 					sent++
 					if sent > len(test.turns) {
@@ -135,12 +136,12 @@ func TestChunksThatAnAdapterRelaysItself(t *testing.T) {
 			t.Parallel()
 			call := begin(t.Context(), newSetup(nil, onceMore()).mw, describe(fixTheBuild))
 			var shown []string
-			filter := middleware.NewFilter(texts{}, func(text string) error {
+			filter := join.NewFilter(texts{}, func(text string) error {
 				shown = append(shown, text)
 				return nil
 			})
 			sent := 0
-			_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+			_, err := join.Unary(call, &answers{usageTotals: newUsageTotals()},
 				func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 					sent++
 					assert.Equal(t, k == nil, filter.Relaying())
@@ -179,8 +180,8 @@ func TestModelIsAskedWhatIsOpenOnlyIfItHasCalledToolsForTheUser(t *testing.T) {
 func TestTodoPauseDeclaredAlwaysIsNotRelayed(t *testing.T) {
 	t.Parallel()
 	call := begin(t.Context(), newSetup(nil, middleware.WithPauseTool(middleware.PauseToolAlways)).mw, describe(fixTheBuild))
-	filter := middleware.NewFilter(texts{}, func(string) error { return nil })
-	_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+	filter := join.NewFilter(texts{}, func(string) error { return nil })
+	_, err := join.Unary(call, &answers{usageTotals: newUsageTotals()},
 		func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
 			assert.False(t, filter.Relaying(), "calls of it are left out")
 			return calls(edit("c1")), nil
@@ -190,8 +191,8 @@ func TestTodoPauseDeclaredAlwaysIsNotRelayed(t *testing.T) {
 
 func TestFilterThatUnaryWasNotGivenPanics(t *testing.T) {
 	t.Parallel()
-	filter := middleware.NewFilter(texts{}, func(string) error { return nil })
-	const message = "carryon/middleware: Unary was not given the filter"
+	filter := join.NewFilter(texts{}, func(string) error { return nil })
+	const message = "carryon/adapter/join: Unary was not given the filter"
 	assert.PanicsWithValue(t, message, func() { _ = filter.Chunk("One:") })
 	assert.PanicsWithValue(t, message, func() { filter.Relaying() })
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
@@ -100,7 +101,7 @@ func TestDeadlineHasToLeaveTheTimeThatTheCallersOwnTurnTook(t *testing.T) {
 			ctx := hurried{t.Context(), clock.Now().Add(10 * time.Second)}
 			call := begin(ctx, newSetup(nil, middleware.WithClock(clock)).mw, describe(fixTheBuild))
 			turns, texts := 0, []string{"One:", "Two:", ""}
-			_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+			_, err := join.Unary(call, &answers{usageTotals: newUsageTotals()},
 				func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
 					turns++
 					if turns > len(test.takes) {
@@ -121,7 +122,7 @@ func TestNoTimerOutlivesAnAnswer(t *testing.T) {
 	ctx := hurried{t.Context(), clock.Now().Add(time.Hour)}
 	call := begin(ctx, newSetup(nil, middleware.WithClock(clock)).mw, describe(fixTheBuild))
 	watched := 0
-	_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+	_, err := join.Unary(call, &answers{usageTotals: newUsageTotals()},
 		func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			if k == nil {
 				return says("One:"), nil
@@ -228,7 +229,7 @@ func TestSourceThatWasReadToItsEndIsClosedAsTheSDKWould(t *testing.T) {
 	t.Parallel()
 	call := begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild))
 	source := &witness{list: list{chunks: []sdkChunk{fragment(edit("c1")), {Stop: "tools"}}}, ctx: call.Context()}
-	stream := middleware.NewStream(call, newChunks(), source, nil)
+	stream := join.NewStream(call, newChunks(), source, nil)
 	for {
 		if _, err := stream.Recv(); err != nil {
 			require.ErrorIs(t, err, io.EOF)
@@ -258,7 +259,7 @@ func TestReasoningIsRepeatedIfTheHistoryCarriesIt(t *testing.T) {
 		request.Reasoning = carried
 		call := begin(t.Context(), newSetup(nil).mw, request)
 		var thoughts []string
-		stream := middleware.NewStream(call, thinking{newChunks()},
+		stream := join.NewStream(call, thinking{newChunks()},
 			&list{chunks: []sdkChunk{{ID: "thought", Text: "so."}, {ID: "a", Text: "One:"}, stop()}},
 			func(_ context.Context, k *adapter.Continuation) (adapter.Source[sdkChunk], error) {
 				thoughts = append(thoughts, k.Reasoning)
@@ -281,7 +282,7 @@ func TestContextsOfAnAnswersTurns(t *testing.T) {
 	call := begin(ctx, s.mw, describe(fixTheBuild))
 	whole := call.Context()
 	var ctxs []context.Context
-	_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+	_, err := join.Unary(call, &answers{usageTotals: newUsageTotals()},
 		func(ctx context.Context, _ *adapter.Continuation) (sdkAnswer, error) {
 			ctxs = append(ctxs, ctx)
 			if len(ctxs) == 3 {
@@ -330,7 +331,7 @@ func TestErrorThatComesAsAnAnswer(t *testing.T) {
 			t.Parallel()
 			s := newSetup(test.turns)
 			call := begin(t.Context(), s.mw, describe(fixTheBuild))
-			answer, err := middleware.Unary(call, failingAnswers{&answers{usageTotals: newUsageTotals()}},
+			answer, err := join.Unary(call, failingAnswers{&answers{usageTotals: newUsageTotals()}},
 				func(ctx context.Context, _ *adapter.Continuation) (sdkAnswer, error) {
 					return s.model.Complete(ctx, fixTheBuild)
 				})

@@ -137,10 +137,10 @@ func (mw *Middleware) scopeOf(ctx context.Context, r *adapter.Request) continuat
 	return r.LeaveAlone
 }
 
-// Pass records the outcome of a call that an adapter leaves alone before it has read
-// enough for [Middleware.Begin]. The outcome goes to [Capture], but not to observers
-// and logs, which are about calls to models. Pass panics if ctx is nil.
-func (mw *Middleware) Pass(ctx context.Context, reason continuation.Reason) {
+// pass records the outcome of a call that an adapter leaves alone before it has read enough
+// to begin it. The outcome goes to [Capture], but not to observers and logs, which are
+// about calls to models. It panics if ctx is nil.
+func (mw *Middleware) pass(ctx context.Context, reason continuation.Reason) {
 	mustHave(ctx)
 	if scope.InLayer(ctx) {
 		return

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/reasons"
@@ -255,8 +256,8 @@ func TestOutcomesComeInTheOrderOfTheCalls(t *testing.T) {
 	s := newSetup(nil)
 	ctx, outcomes := middleware.Capture(t.Context())
 	assert.Equal(t, middleware.Outcome{}, outcomes.Last())
-	finish := func(call *middleware.Call, id string) {
-		_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+	finish := func(call *join.Call, id string) {
+		_, err := join.Unary(call, &answers{usageTotals: newUsageTotals()},
 			func(context.Context, *adapter.Continuation) (sdkAnswer, error) { return calls(edit(id)), nil })
 		require.NoError(t, err)
 	}
@@ -353,7 +354,7 @@ func TestContinuationOfAnotherProcessIsLeftAlone(t *testing.T) {
 		"a pause of the program's own":       {adapter.Request{Tools: 2, OwnPause: true, User: "Go on.", History: accepted}, false},
 		"a new message after a rejected one": {adapter.Request{Tools: 2, OwnPause: true, User: "Go on.", Unanswered: true, History: rejected}, false},
 	} {
-		call, outcome := newSetup(nil).mw.Begin(t.Context(), c.request)
+		call, outcome := join.Begin(t.Context(), newSetup(nil).mw, c.request)
 		assert.Equal(t, c.nested, call == nil, name)
 		if c.nested {
 			assert.Equal(t, reasons.Nested, outcome.Reason, name)
@@ -399,7 +400,7 @@ func arms(t *testing.T, share float64) []bool {
 	held := make([]bool, 2000)
 	for i := range held {
 		ctx, outcomes := middleware.Capture(inSession(t, fmt.Sprintf("conversation-%d", i)))
-		mw.Pass(ctx, reasons.Path)
+		join.Pass(ctx, mw, reasons.Path)
 		held[i] = outcomes.Last().Holdout
 	}
 	return held
@@ -610,7 +611,7 @@ func TestAnotherShareMovesTheFewestSessions(t *testing.T) {
 		all := make([]bool, 2000)
 		for i := range all {
 			ctx, outcomes := middleware.Capture(inSession(t, fmt.Sprintf("conversation-%d", i)))
-			mw.Pass(ctx, reasons.Path)
+			join.Pass(ctx, mw, reasons.Path)
 			all[i] = outcomes.Last().Holdout
 		}
 		return all

@@ -41,7 +41,7 @@ func (d *decider) nextStep(patience time.Duration) (step, error) {
 		return d.askCheck(patience) // which ends in time by itself
 	case d.env.mw.drain.hasBegun():
 		return d.refuse(reasons.Shutdown), nil
-	case !d.env.timeouts.hasTimeFor(wait):
+	case !d.env.answer.Timeouts.HasTimeFor(wait):
 		return d.refuse(reasons.Deadline), nil
 	case d.last.Reason == reasons.CheckDue:
 		return d.askCheck(patience)
@@ -83,7 +83,7 @@ func (d *decider) gateAllows() bool {
 	if gate == nil {
 		return true
 	}
-	turn := NextTurn{TurnID: d.nextID(), Todo: d.last.Todo, Asks: d.last.Asks, Text: string(d.turn.reader.text.transcript.bytes())}
+	turn := NextTurn{TurnID: d.nextID(), Todo: d.last.Todo, Asks: d.last.Asks, Text: string(d.text.Bytes())}
 	if d.last.Checks {
 		turn.Unmet = d.check.unmet
 	}

@@ -2,7 +2,6 @@ package middleware
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -10,6 +9,7 @@ import (
 	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/guard"
+	"github.com/carryon-go/carryon/internal/reading"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -262,28 +262,13 @@ func (w stopwatch) read() (time.Duration, bool) {
 // none.
 type observation struct {
 	clock clock.Clock
-	first atomic.Pointer[time.Time] // when the first chunk of the current turn was read, by any goroutine
-	ctx   context.Context           // the ctx that the observers returned for the current turn
-	times Times                     // of the current turn, without FirstChunk and Join
-	wait  time.Duration             // waited since the last turn
-	over  bool                      // the end of the call was reported
+	parts reading.Times   // of the current turn
+	ctx   context.Context // the ctx that the observers returned for the current turn
+	times Times           // of the current turn, without FirstChunk and Join
+	wait  time.Duration   // waited since the last turn
+	over  bool            // the end of the call was reported
 
 	finish time.Time // when the finish reason of the last turn that ended well was read
-}
-
-// firstChunk notes the time at which the first part of a turn was read.
-func (o *observation) firstChunk() {
-	if o != nil && o.first.Load() == nil {
-		now := o.clock.Now()
-		o.first.Store(&now)
-	}
-}
-
-// finished notes the time at which the finish reason was read.
-func (o *observation) finished() {
-	if o != nil {
-		o.times.Finished = o.clock.Now()
-	}
 }
 
 // waited notes that the call waited before the next turn.
@@ -301,13 +286,13 @@ func (o *observation) turnTimes(err error) Times {
 	}
 	now := o.clock.Now()
 	o.times.Ended, o.times.FirstChunk = now, now
-	if first := o.first.Load(); first != nil {
-		o.times.FirstChunk = *first
+	if first, read := o.parts.First(); read {
+		o.times.FirstChunk = first
 		if !o.finish.IsZero() {
 			o.times.Join = first.Sub(o.finish)
 		}
 	}
-	if o.times.Finished.IsZero() {
+	if o.times.Finished = o.parts.Finish; o.times.Finished.IsZero() {
 		o.times.Finished = now
 	}
 	if err == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -89,7 +90,7 @@ func TestNilIsNamed(t *testing.T) {
 	mw := middleware.New(buildTodos)
 	assert.Equal(t, "carryon/middleware: nil todo provider", panicText(func() { middleware.New(nil) }))
 	assert.Equal(t, "carryon/middleware: nil context", panicText(func() {
-		_, _ = mw.Begin(nil, adapter.Request{Tools: 1}) //nolint:staticcheck // what the test is about
+		_, _ = join.Begin(nil, mw, adapter.Request{Tools: 1}) //nolint:staticcheck // what the test is about
 	}))
 	assert.Equal(t, "carryon/middleware: nil context", panicText(func() {
 		_ = mw.Resume(nil) //nolint:staticcheck // what the test is about

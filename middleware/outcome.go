@@ -366,15 +366,6 @@ func TokensOf(u adapter.Usage) Tokens {
 	return Tokens{Input: prompt - cached, Cached: cached, Output: max(u.Completion, 0)}
 }
 
-// plausible returns the usage with no count below zero, and none that is so large that
-// the sum of many calls overflows, in carryon's figures or in somebody else's.
-func plausible(u adapter.Usage) adapter.Usage {
-	for _, count := range []*int{&u.Prompt, &u.Completion, &u.Total, &u.Cached, &u.Reasoning} {
-		*count = min(max(*count, 0), math.MaxInt32)
-	}
-	return u
-}
-
 // addTokens adds counts that are not negative, up to the largest number.
 func addTokens(a, b int) int {
 	if a > math.MaxInt-b {

@@ -42,7 +42,7 @@ func (p *pauses) goesOn() bool {
 		p.decider.env.fault(p.decider.turn.TurnID, opPausePolicy, err)
 		p.pause(policyFailed)
 		return false
-	case err == nil || p.decider.turn.reader.calls.others > 0 || p.decider.rejected:
+	case err == nil || p.decider.turn.read.Calls.Others > 0 || p.decider.rejected:
 		p.pause(reason)
 		return false
 	}
@@ -119,15 +119,6 @@ func (p *pauses) notice() string {
 	return p.result.Message
 }
 
-// joinedNotice returns the notice as it follows the text of the answer.
-func (p *pauses) joinedNotice() string {
-	notice := p.notice()
-	if notice == "" {
-		return ""
-	}
-	return p.decider.turn.reader.text.transcript.separator() + notice
-}
-
 // rejectionText returns what is wrong with a reason, without the words that the
 // prompt itself has.
 func rejectionText(err error) string {
@@ -141,11 +132,11 @@ func rejectionText(err error) string {
 // pauseReason returns the reason of the turn's pause, what is wrong with it, and
 // whether there is a pause.
 func (t *turn) pauseReason(policy pausetool.Policy) (reason string, err error, ok bool) { //nolint:revive // err is a result among others
-	if call := t.reader.calls.pauseCall(); call != nil {
-		reason, err = pausetool.Parse(string(call.arguments), policy)
+	if call := t.read.Calls.Pause(); call != nil {
+		reason, err = pausetool.Parse(string(call.Arguments), policy)
 		return reason, err, true
 	}
-	if printed := t.reader.pauseReason; printed != nil {
+	if printed := t.read.PrintedPause; printed != nil {
 		reason, err = pausetool.Judge(*printed, policy)
 		return reason, err, true
 	}
@@ -155,15 +146,15 @@ func (t *turn) pauseReason(policy pausetool.Policy) (reason string, err error, o
 // pauseAnswer returns the call of todo_pause that a continuation answers, or nil if
 // the model printed it.
 func (t *turn) pauseAnswer() *adapter.PauseAnswer {
-	call := t.reader.calls.pauseCall()
+	call := t.read.Calls.Pause()
 	if call == nil {
 		return nil
 	}
-	answer := &adapter.PauseAnswer{ID: call.id, Name: call.name, Arguments: string(call.arguments)}
+	answer := &adapter.PauseAnswer{ID: call.ID, Name: call.Name, Arguments: string(call.Arguments)}
 	if answer.ID == "" {
 		answer.ID = newID()
 	}
-	if trimmed := strings.TrimSpace(answer.Arguments); !strings.HasPrefix(trimmed, "{") || !json.Valid(call.arguments) {
+	if trimmed := strings.TrimSpace(answer.Arguments); !strings.HasPrefix(trimmed, "{") || !json.Valid(call.Arguments) {
 		answer.Arguments = "{}" // providers refuse a history with broken arguments
 	}
 	return answer

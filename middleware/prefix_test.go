@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/reasons"
@@ -40,7 +41,7 @@ func playOdd(
 	t.Helper()
 	ctx, outcomes := middleware.Capture(inSession(t, t.Name()))
 	options = append([]middleware.Option{onceMore()}, options...)
-	shown = drain(t, middleware.NewStream(begin(ctx, newSetup(nil, options...).mw, r), odd{newChunks()}, &list{chunks: first},
+	shown = drain(t, join.NewStream(begin(ctx, newSetup(nil, options...).mw, r), odd{newChunks()}, &list{chunks: first},
 		func(_ context.Context, k *adapter.Continuation) (adapter.Source[sdkChunk], error) {
 			sent = append(sent, k)
 			return &list{chunks: second}, nil
@@ -124,7 +125,7 @@ func TestRequestThatItsAdapterLeavesAlone(t *testing.T) {
 	t.Parallel()
 	r := describe(fixTheBuild)
 	r.LeaveAlone = reasons.Prefill
-	call, outcome := newSetup(nil).mw.Begin(t.Context(), r)
+	call, outcome := join.Begin(t.Context(), newSetup(nil).mw, r)
 	assert.Nil(t, call)
 	assert.Equal(t, reasons.Prefill, outcome.Reason)
 }
@@ -163,7 +164,7 @@ func TestTextsOfTheTurnsOfAnAnswerAreTold(t *testing.T) {
 	turns := []sdkAnswer{says("One:\n"), says("Two:"), calls(pauses("The signing key is missing from the vault"))}
 	d := ends{&answers{usageTotals: newUsageTotals()}, new(adapter.Edit)}
 	call := begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild))
-	answer, err := middleware.Unary(call, d, func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
+	answer, err := join.Unary(call, d, func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
 		next := turns[0]
 		turns = turns[1:]
 		return next, nil

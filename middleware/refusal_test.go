@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/statetest"
@@ -67,7 +68,7 @@ func TestTokenBudgetCountsTheConversationWhereNoUsageIsReported(t *testing.T) {
 			ctx := inSession(t, "s")
 			request := describe(fixTheBuild)
 			request.Size = tt.size
-			_, err := middleware.Unary(begin(ctx, s.mw, request), &answers{usageTotals: newUsageTotals()},
+			_, err := join.Unary(begin(ctx, s.mw, request), &answers{usageTotals: newUsageTotals()},
 				func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 					if k == nil {
 						return says("One:"), nil

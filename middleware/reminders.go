@@ -28,10 +28,6 @@ type reminder struct {
 	read     bool // the model has read it
 }
 
-// AttachesReminders reports whether requests may carry reminders. If not, adapters need
-// not fill in the fields of [adapter.Request] that say where reminders go.
-func (mw *Middleware) AttachesReminders() bool { return mw.options.tasks != nil }
-
 // attachments returns the texts about background tasks that the caller's own request,
 // in turn t, carries.
 func (r *reminders) attachments(t *turn) []adapter.Attachment {
@@ -150,7 +146,7 @@ func (r *reminders) appendNew(t *turn, id continuation.TurnID, prompt string) st
 // model.
 func (r *reminders) markRead(t *turn) {
 	if last := r.lastBegun(t); last != nil {
-		last.read = t.reader.finish != "" || r.env.request.noFinish && t.reader.err == nil
+		last.read = t.read.FinishReason != "" || r.env.answer.NoFinish && t.read.Err == nil
 	}
 }
 
@@ -188,7 +184,7 @@ func (r *reminders) settle(t *turn) {
 		return
 	}
 	outcome := delivery.Delivered
-	if t.reader.showedCall() {
+	if t.read.ShowedCall() {
 		outcome = delivery.Repeat
 	}
 	for _, begun := range *r.begun {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
 	"github.com/carryon-go/carryon/middleware"
@@ -23,7 +24,7 @@ func withoutTodos(tb testing.TB, opts ...middleware.Option) func() {
 	return func() {
 		call := begin(ctx, mw, request)
 		call.Additions()
-		_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()}, func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
+		_, err := join.Unary(call, &answers{usageTotals: newUsageTotals()}, func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
 			return says("Done."), nil
 		})
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/delivery"
@@ -43,7 +44,7 @@ func TestNoteWithoutAPlaceGoesToTheLastMessage(t *testing.T) {
 		assert.Equal(t, 1, attachment.Message)
 	}
 	assert.Contains(t, attached[0].Text, "job-7")
-	_, err = middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+	_, err = join.Unary(call, &answers{usageTotals: newUsageTotals()},
 		func(context.Context, *adapter.Continuation) (sdkAnswer, error) { return says("Done."), nil })
 	require.NoError(t, err)
 	d, err = tasks.Deliveries().Deliver(ctx, "s", delivery.Options{})
@@ -156,7 +157,7 @@ func (s *reminded) answered(t *testing.T, request adapter.Request, turns ...sdkA
 	call := begin(s.ctx, s.mw, request)
 	require.NotNil(t, call)
 	attached := call.Additions().Attachments
-	_, _ = middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+	_, _ = join.Unary(call, &answers{usageTotals: newUsageTotals()},
 		func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
 			if len(turns) == 0 {
 				return sdkAnswer{}, errScriptEnded
@@ -212,7 +213,7 @@ func TestNewsIsToldAgainIfAContinuationIsTriedAgain(t *testing.T) {
 	ticket, err := s.tasks.Begin(s.ctx, "job-8", "upload")
 	require.NoError(t, err)
 	var prompts []string
-	_, err = middleware.Unary(begin(s.ctx, s.mw, requestOf("Fix the build.")), &answers{usageTotals: newUsageTotals()},
+	_, err = join.Unary(begin(s.ctx, s.mw, requestOf("Fix the build.")), &answers{usageTotals: newUsageTotals()},
 		func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			if k == nil {
 				return says("Next:"), s.tasks.Finish(s.ctx, ticket, nil)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
@@ -34,9 +35,9 @@ func stop() sdkChunk { return sdkChunk{ID: "a", Stop: "stop"} }
 // joined plays turns of a provider that reports finish reasons.
 func joined[C any](
 	ctx context.Context, s *setup, d adapter.Dialect[C], sources ...adapter.Source[C],
-) *middleware.Stream[C] {
+) *join.Stream[C] {
 	sent := 0
-	return middleware.NewStream(begin(ctx, s.mw, describe(fixTheBuild)), d, sources[0],
+	return join.NewStream(begin(ctx, s.mw, describe(fixTheBuild)), d, sources[0],
 		func(context.Context, *adapter.Continuation) (adapter.Source[C], error) {
 			sent++
 			if sent == len(sources) {
@@ -50,7 +51,7 @@ func joined[C any](
 func said() *list { return &list{chunks: []sdkChunk{{ID: "a", Text: "One:"}, stop()}} }
 
 // continued plays a turn that says One, and a continuation.
-func continued(ctx context.Context, s *setup, k ...adapter.Source[sdkChunk]) *middleware.Stream[sdkChunk] {
+func continued(ctx context.Context, s *setup, k ...adapter.Source[sdkChunk]) *join.Stream[sdkChunk] {
 	return joined(ctx, s, newChunks(), slices.Concat([]adapter.Source[sdkChunk]{said()}, k)...)
 }
 
@@ -122,7 +123,7 @@ func (d views) Clone(c **sdkChunk) *sdkChunk {
 
 // copied copies the content of each chunk from a stream of a buffer.
 type copied struct {
-	*middleware.Stream[*sdkChunk]
+	*join.Stream[*sdkChunk]
 }
 
 func (c copied) Recv() (sdkChunk, error) {
@@ -517,11 +518,11 @@ func TestCallbackThatWasShownHalfACallMakesTheFailureAnError(t *testing.T) {
 	half.Name = "todo_"
 	call := begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild))
 	var shown []sdkCall
-	filter := middleware.NewFilter(newChunks(), func(c sdkChunk) error {
+	filter := join.NewFilter(newChunks(), func(c sdkChunk) error {
 		shown = append(shown, c.Calls...)
 		return nil
 	})
-	answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+	answer, err := join.Unary(call, &answers{usageTotals: newUsageTotals()},
 		func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			if k == nil {
 				return says("One:"), nil
@@ -587,7 +588,7 @@ func TestListThatACancelledCallHasNotReadIsStaleOnceItIsSeen(t *testing.T) {
 	t.Parallel()
 	s := newSetup(nil)
 	ctx, cancel := context.WithCancel(inSession(t, "s"))
-	_, err := middleware.Unary(begin(ctx, s.mw, describe(fixTheBuild)), &answers{usageTotals: newUsageTotals()},
+	_, err := join.Unary(begin(ctx, s.mw, describe(fixTheBuild)), &answers{usageTotals: newUsageTotals()},
 		func(context.Context, *adapter.Continuation) (sdkAnswer, error) {
 			cancel()
 			return sdkAnswer{}, ctx.Err()
@@ -660,7 +661,7 @@ func TestPauseOfAnOlderUserTurnDoesNotPauseTheNewerOne(t *testing.T) {
 	s := newSetup(nil)
 	ctx := inSession(t, "conversation-42")
 	call := begin(ctx, s.mw, describe(fixTheBuild))
-	_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+	_, err := join.Unary(call, &answers{usageTotals: newUsageTotals()},
 		func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			if k == nil {
 				return says("One:"), nil
@@ -691,8 +692,8 @@ func TestPauseToolIsNotDeclaredWhereContinuationsAreSwitchedOff(t *testing.T) {
 func TestContinuationThatOpensInAClosedStreamIsClosed(t *testing.T) {
 	t.Parallel()
 	opened := &list{chunks: pieces("Two:")}
-	var stream *middleware.Stream[sdkChunk]
-	stream = middleware.NewStream(begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild)), newChunks(),
+	var stream *join.Stream[sdkChunk]
+	stream = join.NewStream(begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild)), newChunks(),
 		said(),
 		func(context.Context, *adapter.Continuation) (adapter.Source[sdkChunk], error) {
 			return opened, stream.Close()
@@ -788,7 +789,7 @@ func TestContextOfAContinuationEndsWithIt(t *testing.T) {
 	var ctxs []context.Context
 	var ended error
 	call := begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild))
-	_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+	_, err := join.Unary(call, &answers{usageTotals: newUsageTotals()},
 		func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			ctxs = append(ctxs, ctx)
 			if len(ctxs) == 3 {
@@ -824,7 +825,7 @@ func TestLimitIsNamedWhateverTheSDKMakesOfItsContext(t *testing.T) {
 		t.Parallel()
 		clock := testclock.New()
 		call := begin(t.Context(), newSetup(nil, middleware.WithClock(clock)).mw, describe(fixTheBuild))
-		answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+		answer, err := join.Unary(call, &answers{usageTotals: newUsageTotals()},
 			func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 				if k == nil {
 					return says("One:"), nil
@@ -840,7 +841,7 @@ func TestLimitIsNamedWhateverTheSDKMakesOfItsContext(t *testing.T) {
 		t.Parallel()
 		clock := testclock.New()
 		call := begin(t.Context(), newSetup(nil, middleware.WithClock(clock)).mw, describe(fixTheBuild))
-		got := drain(t, middleware.NewStream(call, newChunks(), said(),
+		got := drain(t, join.NewStream(call, newChunks(), said(),
 			func(ctx context.Context, _ *adapter.Continuation) (adapter.Source[sdkChunk], error) {
 				return &silent{list{chunks: pieces("Two:")}, clock, ctx}, nil
 			}))
@@ -852,7 +853,7 @@ func TestLimitIsNamedWhateverTheSDKMakesOfItsContext(t *testing.T) {
 		t.Parallel()
 		clock := testclock.New()
 		call := begin(t.Context(), newSetup(nil, middleware.WithClock(clock)).mw, describe(fixTheBuild))
-		got := drain(t, middleware.NewStream(call, newChunks(), said(),
+		got := drain(t, join.NewStream(call, newChunks(), said(),
 			func(ctx context.Context, _ *adapter.Continuation) (adapter.Source[sdkChunk], error) {
 				clock.Advance(time.Hour)
 				return nil, ctx.Err()
@@ -1004,7 +1005,7 @@ func TestCallThatIsCancelledLeavesItsSessionFree(t *testing.T) {
 	s := newSetup(nil, middleware.WithRecords(store))
 	session := inSession(t, "conversation-42")
 	ctx, cancel := context.WithCancel(session)
-	_, err := middleware.Unary(begin(ctx, s.mw, describe(fixTheBuild)), &answers{usageTotals: newUsageTotals()},
+	_, err := join.Unary(begin(ctx, s.mw, describe(fixTheBuild)), &answers{usageTotals: newUsageTotals()},
 		func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			if k == nil {
 				return says("One:"), nil
@@ -1065,7 +1066,7 @@ func TestSessionIsFreeOnceCloseReturns(t *testing.T) {
 	t.Parallel()
 	s := newSetup(nil)
 	ctx := inSession(t, "conversation-42")
-	var stream *middleware.Stream[sdkChunk]
+	var stream *join.Stream[sdkChunk]
 	var before, after decision.State
 	stream = continued(ctx, s, &closer{close: func() {
 		before, _ = statetest.State(ctx, s.mw)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/internal/decision"
@@ -166,20 +167,20 @@ func (r *run) call(ctx context.Context) {
 	if r.stream {
 		r.read(call)
 	} else {
-		answer, _ := middleware.Unary(call, &answers{usageTotals: newUsageTotals()}, r.ask)
+		answer, _ := join.Unary(call, &answers{usageTotals: newUsageTotals()}, r.ask)
 		r.shown = answer.Text
 	}
 	r.outcome = outcomes.Last()
 }
 
 // read runs a streamed call.
-func (r *run) read(call *middleware.Call) {
+func (r *run) read(call *join.Call) {
 	first, err := r.open(call.Context(), nil)
 	if err != nil {
 		call.Abort(err)
 		return
 	}
-	stream := middleware.NewStream(call, &chunks{usageTotals: newUsageTotals()}, first, r.open)
+	stream := join.NewStream(call, &chunks{usageTotals: newUsageTotals()}, first, r.open)
 	r.closing = stream.Close
 	for {
 		chunk, err := stream.Recv()

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/reasons"
@@ -39,7 +40,7 @@ func TestSessionThatChangesDuringTheTurn(t *testing.T) {
 		"off":     {nil, turnOff, reasons.Disabled},
 		"resumed": {pause, resume, reasons.Satisfied},
 	} {
-		for kind, play := range map[string]func(*testing.T, *middleware.Call) (text string){
+		for kind, play := range map[string]func(*testing.T, *join.Call) (text string){
 			"stream": playStream, "unary": playUnary,
 		} {
 			t.Run(name+" "+kind, func(t *testing.T) {
@@ -69,18 +70,18 @@ func TestSessionThatChangesDuringTheTurn(t *testing.T) {
 }
 
 // playStream streams a turn that stops, and a continuation that calls a tool.
-func playStream(t *testing.T, call *middleware.Call) string {
+func playStream(t *testing.T, call *join.Call) string {
 	t.Helper()
-	return drain(t, middleware.NewStream(call, newChunks(), said(),
+	return drain(t, join.NewStream(call, newChunks(), said(),
 		func(context.Context, *adapter.Continuation) (adapter.Source[sdkChunk], error) {
 			return &list{chunks: []sdkChunk{{ID: "a", Text: "Two:"}, {ID: "a", Calls: []sdkCall{edit("c")}}, {ID: "a", Stop: "tools"}}}, nil
 		})).answer.Text
 }
 
 // playUnary is playStream for an answer in one piece.
-func playUnary(t *testing.T, call *middleware.Call) string {
+func playUnary(t *testing.T, call *join.Call) string {
 	t.Helper()
-	answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+	answer, err := join.Unary(call, &answers{usageTotals: newUsageTotals()},
 		func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			if k == nil {
 				return says("One:"), nil

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -68,8 +69,8 @@ func (c *claim) finish(t *testing.T, mw *middleware.Middleware) (added, wasted i
 	t.Helper()
 	for loop := 1; ; loop++ {
 		request := adapter.Request{Tools: 1, Users: 1, User: "Do it.", FirstUser: "Do it.", Messages: 1 + 2*loop, History: afterCalls(loop)}
-		call, _ := mw.Begin(inSession(t, "s"), request)
-		answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()}, c.turn)
+		call, _ := join.Begin(inSession(t, "s"), mw, request)
+		answer, err := join.Unary(call, &answers{usageTotals: newUsageTotals()}, c.turn)
 		require.NoError(t, err)
 		added += call.Outcome().Attempts
 		wasted += call.Outcome().Attempts

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -147,8 +148,8 @@ func (w *work) finish(t *testing.T, mw *middleware.Middleware, session string, a
 	users, message := 1, "Do it."
 	for loop, tries := 0, 0; ; loop++ {
 		request := adapter.Request{Tools: 1, Users: users, User: message, Unanswered: loop == 0, Messages: 1 + 2*loop, History: afterCalls(loop)}
-		call, _ := mw.Begin(inSession(t, session), request)
-		answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()}, w.turn)
+		call, _ := join.Begin(inSession(t, session), mw, request)
+		answer, err := join.Unary(call, &answers{usageTotals: newUsageTotals()}, w.turn)
 		r.added += call.Outcome().Attempts
 		r.waste += call.Outcome().Attempts
 		if call.Outcome().Continued() && len(answer.Calls) > 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
@@ -47,7 +48,7 @@ func spliced(t *testing.T, s *setup, sources ...*list) (streamed, middleware.Out
 	request.NoFinish = true
 	call := begin(t.Context(), s.mw, request)
 	sent := 0
-	stream := middleware.NewStream(call, &chunks{usageTotals: newUsageTotals()}, sources[0],
+	stream := join.NewStream(call, &chunks{usageTotals: newUsageTotals()}, sources[0],
 		func(context.Context, *adapter.Continuation) (adapter.Source[sdkChunk], error) {
 			sent++
 			return sources[sent], nil
@@ -140,7 +141,7 @@ func TestStreamReturnsTheCallersOwnErrorAsItCame(t *testing.T) {
 	s := newSetup(nil)
 	source := &list{chunks: pieces("One:"), err: lost}
 	call := begin(t.Context(), s.mw, describe(fixTheBuild))
-	stream := middleware.NewStream(call, &chunks{usageTotals: newUsageTotals()}, source, nil)
+	stream := join.NewStream(call, &chunks{usageTotals: newUsageTotals()}, source, nil)
 
 	chunk, err := stream.Recv()
 	require.NoError(t, err)

@@ -210,9 +210,9 @@ type rememberer interface {
 	Remember(ctx context.Context)
 }
 
-// isListTool reports whether a tool of that name writes the list, as far as the source
+// IsListTool reports whether a tool of that name writes the list, as far as the source
 // knows.
-func (s *todoSource) isListTool(name string) (writes bool) {
+func (s *todoSource) IsListTool(name string) (writes bool) {
 	if s.writer == nil {
 		return false
 	}

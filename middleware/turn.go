@@ -1,22 +1,19 @@
 package middleware
 
 import (
-	"bytes"
 	"time"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
-	"github.com/carryon-go/carryon/internal/handback"
-	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/reading"
 )
 
-// turn is one turn of a call. When the next one begins, another value replaces
-// it.
+// turn is one turn of a call. When the next one begins, another value replaces it.
 type turn struct {
 	continuation.TurnID
 
-	reader    turnReader
+	read      reading.Turn
 	rejection *rejection
 }
 
@@ -28,90 +25,47 @@ type rejection struct {
 	answer    *adapter.PauseAnswer // nil if the call was printed
 }
 
-// next returns the turn that follows, with this attempt. If watched, calls of
-// todo_pause in it are carryon's own; if printable, the model may also print them as
-// text.
-func (t *turn) next(attempt int, watched, printable bool) turn {
-	text := t.reader.text.transcript
-	length, separator := text.len(), text.separator()
-	return turn{
-		TurnID: continuation.TurnID{Session: t.Session, Call: t.Call, Turn: t.Turn + 1, Attempt: attempt},
-		reader: turnReader{
-			first: t.Turn == 0, chunk: added{calls: t.reader.chunk.calls[:0]}, calls: tracker{unwatched: !watched},
-			text: turnText{
-				transcript: text, separator: separator, printable: printable, reasoned: text.reasoned,
-				from: int32(length), //nolint:gosec // see from
-			},
-		},
-	}
-}
-
-// textEnd returns how the text of the turn ends. It reads the text once.
-func (t *turn) textEnd() handback.End {
-	r := &t.reader
-	if !r.textEndKnown {
-		r.textEndKnown, r.textEnd = true, handback.Of(rawjson.View(t.text()))
-	}
-	return r.textEnd
-}
-
-// breaksOff reports whether the text of the turn ends in the middle of something.
-func (t *turn) breaksOff() bool {
-	return t.textEnd() == handback.Announces && handback.BreaksOff(rawjson.View(t.text()))
-}
-
-// text returns the text of the turn.
-func (t *turn) text() []byte { return t.reader.text.transcript.bytes()[t.reader.text.from:] }
-
 // facts describes the turn for the decision.
 func (t *turn) facts() decision.Turn {
-	r := &t.reader
+	r := &t.read
 	facts := decision.Turn{
-		ToolCalls:   r.showedCall(),
-		ManyChoices: r.manyChoices,
-		Refused:     r.refused,
-		Unknown:     r.unknown,
-		Finish:      r.finish,
-		TooLong:     r.text.transcript.long,
+		ToolCalls:   r.ShowedCall(),
+		ManyChoices: r.ManyChoices,
+		Refused:     r.Refused,
+		Unknown:     r.HasUnknown,
+		Finish:      r.FinishReason,
 		Rejected:    t.rejection != nil,
 		AsksLeave:   t.rejection != nil && t.rejection.asksLeave,
-		NothingOpen: r.saysNothingOpen(),
+		NothingOpen: r.SaysNothingOpen(),
 	}
-	if r.late {
+	if r.Late {
 		facts.Finish = "" // the finish was not the end
 	}
 	return facts
 }
 
 // repeats reports whether the turn has the same words as the one before it.
-func (c *Call) repeats() bool {
-	if c.turn.reader.repeat.isWhole() {
+func (c *call) repeats() bool {
+	if c.turn.read.Repeats() {
 		return true // its text may have been left out
 	}
-	return c.decider.continued != nil && sameWords(c.turn.text(), c.textBefore())
+	return c.decider.continued != nil && reading.SameWords(c.turn.read.OwnText(), c.textBefore())
 }
 
 // textBefore returns the text of the turn before the current continuation.
-func (c *Call) textBefore() []byte {
-	return c.text.bytes()[c.decider.continued.before:c.turn.reader.text.from]
-}
+func (c *call) textBefore() []byte { return c.textUntil(c.turn.read.From()) }
+
+// textUntil returns the text from the beginning of the turn before the current
+// continuation until there.
+func (c *call) textUntil(end int) []byte { return c.text.Bytes()[c.decider.continued.before:end] }
 
 // textLen returns the length of the current turn's text, or of the same answer before it
 // if the text was left out.
-func (c *Call) textLen() int {
-	if c.turn.reader.repeat.isWhole() {
+func (c *call) textLen() int {
+	if c.turn.read.Repeats() {
 		return len(c.textBefore())
 	}
-	return len(c.turn.text())
-}
-
-// sameWords reports whether two texts have the same letters and digits, in any
-// case. Texts without any are compared as they are.
-func sameWords(a, b []byte) bool {
-	if r := newRepetition(b); r != nil {
-		return r.add(rawjson.View(a)) && r.isWhole()
-	}
-	return bytes.Equal(bytes.TrimSpace(a), bytes.TrimSpace(b))
+	return len(c.turn.read.OwnText())
 }
 
 // continued is what a call keeps from its first continuation on: above all, the point
@@ -122,7 +76,6 @@ type continued struct {
 	from            turn // the turn before the current continuation
 	before          int  // where its text begins in the transcript; a turn that was left out has none
 	text, reasoning int  // lengths of the transcript at its end
-	shown           bool // the consumer was shown something of the continuation
 	failed          int  // tries of it that have failed
 
 	failure   error     // of the last try, until the next is sent
@@ -130,16 +83,15 @@ type continued struct {
 }
 
 // begin notes that a continuation is about to be sent, after this turn.
-func (n *continued) begin(from *turn) {
+func (n *continued) begin(from *turn, text *reading.Transcript) {
 	if !n.hasFailed() {
 		n.failed = 0
 	}
-	text := from.reader.text.transcript
-	n.failure, n.shown = nil, false
-	if !from.reader.isLeftOut() {
-		n.before = int(from.reader.text.from)
+	n.failure = nil
+	if !from.read.IsLeftOut() {
+		n.before = from.read.From()
 	}
-	n.from, n.text, n.reasoning = *from, text.len(), text.reasoningLen()
+	n.from, n.text, n.reasoning = *from, text.Len(), text.ReasoningLen()
 }
 
 // hasFailed reports whether the last try has failed and another may follow it.

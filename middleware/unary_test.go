@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/reasons"
@@ -99,7 +100,7 @@ func TestUnaryReturnsTheAnswerSoFarWhenTheCallerGivesUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := newSetup([]sdkAnswer{says("One:"), says("Two:")})
 	call := begin(ctx, s.mw, describe(fixTheBuild))
-	answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+	answer, err := join.Unary(call, &answers{usageTotals: newUsageTotals()},
 		func(ctx context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			if k != nil {
 				cancel()
@@ -129,7 +130,7 @@ func TestUnaryWithoutFinishReasons(t *testing.T) {
 			request := describe(fixTheBuild)
 			request.NoFinish = true
 			call := begin(t.Context(), s.mw, request)
-			answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+			answer, err := join.Unary(call, &answers{usageTotals: newUsageTotals()},
 				func(ctx context.Context, _ *adapter.Continuation) (sdkAnswer, error) {
 					return s.model.Complete(ctx, fixTheBuild)
 				})
@@ -185,15 +186,15 @@ type piecewise struct {
 	sent int
 }
 
-func (p *piecewise) run(call *middleware.Call) (sdkAnswer, error) {
-	filter := middleware.NewFilter(&chunks{usageTotals: newUsageTotals()}, func(c sdkChunk) error {
+func (p *piecewise) run(call *join.Call) (sdkAnswer, error) {
+	filter := join.NewFilter(&chunks{usageTotals: newUsageTotals()}, func(c sdkChunk) error {
 		p.shown = append(p.shown, c)
 		if p.fail != nil {
 			return p.fail(len(p.shown))
 		}
 		return nil
 	})
-	return middleware.Unary(call, &answers{usageTotals: newUsageTotals()}, func(_ context.Context, _ *adapter.Continuation) (sdkAnswer, error) {
+	return join.Unary(call, &answers{usageTotals: newUsageTotals()}, func(_ context.Context, _ *adapter.Continuation) (sdkAnswer, error) {
 		answer := sdkAnswer{ID: "a", Stop: "stop"}
 		p.sent++
 		for _, c := range p.turns[p.sent-1] {
@@ -256,11 +257,11 @@ func TestFilterPutsNoSeparatorBeforeTheFirstText(t *testing.T) {
 	s := newSetup(nil, onceMore())
 	call := begin(t.Context(), s.mw, describe(fixTheBuild))
 	var shown []string
-	filter := middleware.NewFilter(texts{}, func(text string) error {
+	filter := join.NewFilter(texts{}, func(text string) error {
 		shown = append(shown, text)
 		return nil
 	})
-	answer, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+	answer, err := join.Unary(call, &answers{usageTotals: newUsageTotals()},
 		func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			if k == nil {
 				return says("One:"), nil
@@ -388,12 +389,12 @@ func TestFilterKeepsSeveralCallbacksApart(t *testing.T) {
 	// As with SDKs that have a callback for text and one for everything.
 	call := begin(t.Context(), newSetup(nil).mw, describe(fixTheBuild))
 	var words, everything []string
-	text := middleware.NewFilter(texts{}, func(s string) error { words = append(words, s); return nil })
-	all := middleware.NewFilter(&chunks{usageTotals: newUsageTotals()}, func(c sdkChunk) error {
+	text := join.NewFilter(texts{}, func(s string) error { words = append(words, s); return nil })
+	all := join.NewFilter(&chunks{usageTotals: newUsageTotals()}, func(c sdkChunk) error {
 		everything = append(everything, c.Text)
 		return nil
 	})
-	_, err := middleware.Unary(call, &answers{usageTotals: newUsageTotals()},
+	_, err := join.Unary(call, &answers{usageTotals: newUsageTotals()},
 		func(_ context.Context, k *adapter.Continuation) (sdkAnswer, error) {
 			if k == nil {
 				return says("One:"), all.Chunk(sdkChunk{Text: "One:"})

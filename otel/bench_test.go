@@ -10,6 +10,7 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/middleware"
 	carryonotel "github.com/carryon-go/carryon/otel"
 	"github.com/carryon-go/carryon/todo"
@@ -54,8 +55,8 @@ func BenchmarkCall(b *testing.B) {
 			answer := func(context.Context, *adapter.Continuation) (string, error) { return "All is done.", nil }
 			b.ReportAllocs()
 			for b.Loop() {
-				call, _ := mw.Begin(b.Context(), adapter.Request{Tools: 1, Model: "some-model", Provider: "openai"})
-				_, err := middleware.Unary(call, texts{}, answer)
+				call, _ := join.Begin(b.Context(), mw, adapter.Request{Tools: 1, Model: "some-model", Provider: "openai"})
+				_, err := join.Unary(call, texts{}, answer)
 				require.NoError(b, err)
 			}
 		})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
 )
@@ -58,7 +59,7 @@ func (m *Model) GenerateContent(
 	t := &turns{model: m, messages: messages, options: options}
 	apply(&t.asked, options) // only to read: the provider may start from other defaults
 	request := m.describe(messages, &t.asked)
-	t.call, _ = m.mw.Begin(m.scope(ctx, &t.asked), request)
+	t.call, _ = join.Begin(m.scope(ctx, &t.asked), m.mw, request)
 	if t.call == nil {
 		return m.model.GenerateContent(ctx, messages, options...)
 	}

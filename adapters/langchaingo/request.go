@@ -6,6 +6,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/pause"
 )
@@ -29,7 +30,7 @@ func (m *Model) describe(messages []llms.MessageContent, asked *llms.CallOptions
 	readTools(&r, asked)
 	r.ToolNames = (*offering)(asked)
 	readMessages(&r, messages)
-	if m.mw.AttachesReminders() {
+	if join.AttachesReminders(m.mw) {
 		describeMessages(&r, messages)
 	}
 	if isTextAgent(asked) && m.options.read != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/adapter/join"
 )
 
 // streams are the caller's streaming functions. A function that the caller has
@@ -52,7 +52,7 @@ func (s streams) each(f func(*stream)) {
 }
 
 // filters returns the filters of the functions that are set.
-func (s streams) filters() (filters []middleware.TurnFilter) {
+func (s streams) filters() (filters []join.TurnFilter) {
 	s.each(func(one *stream) { filters = append(filters, one.filter) })
 	return filters
 }
@@ -86,7 +86,7 @@ var errTurnOver = errors.New("langchaingo: the turn that this belongs to has end
 // functions are set, a provider may pass each chunk to both.
 type stream struct {
 	call   func(context.Context, piece) error
-	filter *middleware.Filter[piece]
+	filter *join.Filter[piece]
 	own    context.Context //nolint:containedctx // the caller's, for text that no model has streamed
 	quiet  bool            // say shows the text of later turns
 
@@ -102,7 +102,7 @@ type stream struct {
 
 func newStream(ctx context.Context, call func(context.Context, piece) error) *stream {
 	s := &stream{call: call, own: ctx}
-	s.filter = middleware.NewFilter(pieces{}, s.emit)
+	s.filter = join.NewFilter(pieces{}, s.emit)
 	return s
 }
 

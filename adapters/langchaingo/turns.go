@@ -9,13 +9,13 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/adapter/join"
 )
 
 // turns sends the turns of a call.
 type turns struct {
 	model    *Model
-	call     *middleware.Call
+	call     *join.Call
 	messages []llms.MessageContent
 	options  []llms.CallOption
 	asked    llms.CallOptions // the options, applied
@@ -30,7 +30,7 @@ func (t *turns) run(ctx context.Context, request adapter.Request) (*llms.Content
 	if request.TextAgent {
 		d = newAgentAnswers(&t.answers, t.streams, request.OwnPause)
 	}
-	answer, err := middleware.Unary(t.call, d, t.send, t.streams.filters()...)
+	answer, err := join.Unary(t.call, d, t.send, t.streams.filters()...)
 	if err == nil {
 		err = t.unreported(ctx, answer)
 	}

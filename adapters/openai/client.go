@@ -8,6 +8,7 @@ import (
 	"github.com/sashabaranov/go-openai"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/middleware"
 )
@@ -47,7 +48,7 @@ func (c *Client) CreateChatCompletion(
 		return c.Client.CreateChatCompletion(ctx, request)
 	}
 	first := withAdditions(request, call.Additions())
-	return middleware.Unary(call, newAnswers(),
+	return join.Unary(call, newAnswers(),
 		func(ctx context.Context, k *adapter.Continuation) (openai.ChatCompletionResponse, error) {
 			if k == nil {
 				return c.Client.CreateChatCompletion(ctx, first)

@@ -8,6 +8,7 @@ import (
 	"github.com/sashabaranov/go-openai"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/internal/automatic"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
@@ -50,12 +51,12 @@ func (o *offering) ToolNames(yield func(string) bool) {
 }
 
 // begin begins a call with the request.
-func (c *Client) begin(ctx context.Context, r *openai.ChatCompletionRequest) (*middleware.Call, middleware.Outcome) {
+func (c *Client) begin(ctx context.Context, r *openai.ChatCompletionRequest) (*join.Call, middleware.Outcome) {
 	d := describe(r)
-	if c.mw.AttachesReminders() {
+	if join.AttachesReminders(c.mw) {
 		describeMessages(&d, r.Messages)
 	}
-	return c.mw.Begin(ctx, d)
+	return join.Begin(ctx, c.mw, d)
 }
 
 // describeMessages tells the engine which messages a reminder can be joined to.

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
@@ -24,22 +25,22 @@ import (
 )
 
 // begin returns a call that is continued at most once.
-func begin(t *testing.T, options ...middleware.Option) *middleware.Call {
+func begin(t *testing.T, options ...middleware.Option) *join.Call {
 	t.Helper()
 	todos := todo.Static(todo.Todo{ID: "1", Content: "Write the parser", Status: todo.Pending})
 	options = append(options, middleware.WithLimits(continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off}))
-	call, _ := middleware.New(todos, options...).Begin(t.Context(), adapter.Request{Tools: 1, Users: 1, User: "Write it."})
+	call, _ := join.Begin(t.Context(), middleware.New(todos, options...), adapter.Request{Tools: 1, Users: 1, User: "Write it."})
 	require.NotNil(t, call)
 	return call
 }
 
 // joinAnswers returns what the caller sees of the answers.
 func joinAnswers(
-	t *testing.T, call *middleware.Call, turns ...openai.ChatCompletionResponse,
+	t *testing.T, call *join.Call, turns ...openai.ChatCompletionResponse,
 ) openai.ChatCompletionResponse {
 	t.Helper()
 	sent := 0
-	answer, err := middleware.Unary(call, newAnswers(),
+	answer, err := join.Unary(call, newAnswers(),
 		func(context.Context, *adapter.Continuation) (openai.ChatCompletionResponse, error) {
 			sent++
 			return turns[sent-1], nil
@@ -67,11 +68,11 @@ func (s *source) Close() error { return nil }
 
 // joinChunks returns what the caller sees of the turns' chunks.
 func joinChunks(
-	t *testing.T, call *middleware.Call, turns ...[]openai.ChatCompletionStreamResponse,
+	t *testing.T, call *join.Call, turns ...[]openai.ChatCompletionStreamResponse,
 ) []openai.ChatCompletionStreamResponse {
 	t.Helper()
 	sent := 0
-	joined := middleware.NewStream(call, newChunks(), &source{turns[0]},
+	joined := join.NewStream(call, newChunks(), &source{turns[0]},
 		func(context.Context, *adapter.Continuation) (adapter.Source[openai.ChatCompletionStreamResponse], error) {
 			sent++
 			return &source{turns[sent]}, nil

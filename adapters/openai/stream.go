@@ -9,6 +9,7 @@ import (
 	"github.com/sashabaranov/go-openai"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -19,17 +20,17 @@ type Stream struct {
 	first   *openai.ChatCompletionStream
 	outcome *middleware.Outcome // set if carryon has nothing to do with the call; the fields below are then nil
 	dialect *chunks
-	joined  *middleware.Stream[openai.ChatCompletionStreamResponse]
+	joined  *join.Stream[openai.ChatCompletionStreamResponse]
 }
 
 func newStream(
-	call *middleware.Call, first *openai.ChatCompletionStream,
+	call *join.Call, first *openai.ChatCompletionStream,
 	open adapter.Open[openai.ChatCompletionStreamResponse],
 ) *Stream {
 	dialect := newChunks()
 	return &Stream{
 		first: first, dialect: dialect,
-		joined: middleware.NewStream(call, dialect, first, open),
+		joined: join.NewStream(call, dialect, first, open),
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/reasons"
@@ -58,11 +59,11 @@ type transport struct {
 func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 	protocol, reason := t.protocolOf(original)
 	if reason != reasons.None {
-		t.mw.Pass(original.Context(), reason)
+		join.Pass(original.Context(), t.mw, reason)
 		return t.base.RoundTrip(original)
 	}
 	if ctx := original.Context(); scope.Suppressed(ctx) || scope.InLayer(ctx) {
-		t.mw.Begin(ctx, adapter.Request{}) // which reports it; the body need not be read for that
+		join.Begin(ctx, t.mw, adapter.Request{}) // which reports it; the body need not be read for that
 		if translates(protocol) == nil {
 			return t.base.RoundTrip(original)
 		}
@@ -71,7 +72,7 @@ func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 	}
 	r, body, reason := readRequest(t, original)
 	if reason != reasons.None {
-		t.mw.Pass(original.Context(), reason)
+		join.Pass(original.Context(), t.mw, reason)
 		return t.pass(r, original, protocol, nil)
 	}
 	call := t.begin(r, original, protocol, body)
@@ -90,10 +91,10 @@ func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 
 // begin parses the body of a request and begins its call. The call is nil if
 // the body is not of the protocol, or if carryon does not continue the call.
-func (t *transport) begin(r *request, original *http.Request, protocol wire.Protocol, body []byte) *middleware.Call {
+func (t *transport) begin(r *request, original *http.Request, protocol wire.Protocol, body []byte) *join.Call {
 	facts, parsed, ok := protocol.Parse(original.URL, body, r)
 	if !ok {
-		t.mw.Pass(original.Context(), reasons.Unreadable)
+		join.Pass(original.Context(), t.mw, reasons.Unreadable)
 		return nil
 	}
 	r.parsed = parsed
@@ -101,7 +102,7 @@ func (t *transport) begin(r *request, original *http.Request, protocol wire.Prot
 		facts.LeaveAlone = reasons.SideCall
 	}
 	facts.SubAgent = facts.SubAgent || wire.HasSubHeader(original.Header.Get)
-	if t.mw.AttachesReminders() {
+	if join.AttachesReminders(t.mw) {
 		facts.Attachable = parsed.Attachable(r)
 	}
 	if loop := facts.Loop; loop != nil {
@@ -113,7 +114,7 @@ func (t *transport) begin(r *request, original *http.Request, protocol wire.Prot
 	}
 	facts.Size = len(body)
 	facts.Timeout, facts.ReadTimeout = timeoutsOf(original.Header, parsed.Stream())
-	call, _ := t.mw.Begin(original.Context(), facts)
+	call, _ := join.Begin(original.Context(), t.mw, facts)
 	return call
 }
 
@@ -172,7 +173,7 @@ func (t *transport) CloseIdleConnections() {
 
 // exchange is a call: the caller's request and its answer.
 type exchange struct {
-	call     *middleware.Call
+	call     *join.Call
 	request  *request
 	original *http.Request
 	response *http.Response // of the caller's own turn
@@ -205,7 +206,7 @@ func (x *exchange) streamed(body []byte) (*http.Response, error) {
 		return x.response, nil
 	}
 	codec, first := x.request.parsed.NewCodec(), wire.NewSource(x.response.Body, nil)
-	stream := middleware.NewStream[sse.Event](x.call, codec, first, x.request.open)
+	stream := join.NewStream[sse.Event](x.call, codec, first, x.request.open)
 	x.response.Body = wire.NewAnswerBody(engine{stream}, codec, first)
 	x.setLength(-1)
 	return x.response, nil
@@ -213,7 +214,7 @@ func (x *exchange) streamed(body []byte) (*http.Response, error) {
 
 // engine is the engine's stream as a [wire.Stream].
 type engine struct {
-	*middleware.Stream[sse.Event]
+	*join.Stream[sse.Event]
 }
 
 // ErrClosed implements [wire.Stream].
@@ -229,7 +230,7 @@ func (g engine) Relay() wire.Relay {
 
 // unary makes a call whose answer is not streamed.
 func (x *exchange) unary(body []byte) (*http.Response, error) {
-	answer, err := middleware.Unary(x.call, x.request.parsed.NewDialect(),
+	answer, err := join.Unary(x.call, x.request.parsed.NewDialect(),
 		func(ctx context.Context, k *adapter.Continuation) (sse.Event, error) {
 			if k == nil {
 				return x.first(body)

@@ -41,9 +41,9 @@ type Kind uint8
 
 // The kinds of dialects.
 const (
-	Chunks    Kind = iota // the chunks of a stream that is pulled: middleware.NewStream
-	Answers               // a whole answer: middleware.Unary
-	Callbacks             // what a callback is given: middleware.NewFilter
+	Chunks    Kind = iota // the chunks of a stream that is pulled: join.NewStream
+	Answers               // a whole answer: join.Unary
+	Callbacks             // what a callback is given: join.NewFilter
 )
 
 // Fields says which fields of a [View] an SDK's type has no place for. [Callbacks] have none for the finish reason and the

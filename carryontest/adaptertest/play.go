@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/middleware"
@@ -60,7 +61,7 @@ func (t *trial[C]) play(options []middleware.Option, turns ...modelTurn) *perfor
 		middleware.WithObserver(p.events.Observer()),
 		middleware.WithApprovalMode(continuation.ApprovalYOLO), // the turns of the script neither ask nor announce anything
 	}, options...)
-	call, _ := middleware.New(todos, options...).Begin(t.ctx, adapter.Request{
+	call, _ := join.Begin(t.ctx, middleware.New(todos, options...), adapter.Request{
 		Tools: 1, Users: 1, User: "Write the parser.", NoFinish: t.Kind != Callbacks && t.Lacks.Finish,
 	})
 	switch t.Kind {
@@ -75,7 +76,7 @@ func (t *trial[C]) play(options []middleware.Option, turns ...modelTurn) *perfor
 	return p
 }
 
-func (t *trial[C]) playChunks(p *performance[C], call *middleware.Call, turns []modelTurn) {
+func (t *trial[C]) playChunks(p *performance[C], call *join.Call, turns []modelTurn) {
 	source := func(number int) *playedSource[C] {
 		s := &playedSource[C]{chunks: t.chunks(turns[number], number), reuse: t.overwrite}
 		if turns[number].fails {
@@ -87,7 +88,7 @@ func (t *trial[C]) playChunks(p *performance[C], call *middleware.Call, turns []
 	for _, c := range first.chunks {
 		p.given = append(p.given, t.View(c))
 	}
-	stream := middleware.NewStream(call, t.New(), first,
+	stream := join.NewStream(call, t.New(), first,
 		func(_ context.Context, k *adapter.Continuation) (adapter.Source[C], error) {
 			p.sent = append(p.sent, k)
 			if len(p.sent) >= len(turns) {
@@ -125,8 +126,8 @@ func (t *trial[C]) overwrite(c *C) {
 	t.New().AppendShown(nil, c, &adapter.Edit{Text: "Overwritten.", Finish: "overwritten"})
 }
 
-func (t *trial[C]) playWhole(p *performance[C], call *middleware.Call, turns []modelTurn) {
-	answer, err := middleware.Unary(call, t.New(), func(_ context.Context, k *adapter.Continuation) (C, error) {
+func (t *trial[C]) playWhole(p *performance[C], call *join.Call, turns []modelTurn) {
+	answer, err := join.Unary(call, t.New(), func(_ context.Context, k *adapter.Continuation) (C, error) {
 		if k != nil {
 			p.sent = append(p.sent, k)
 		}
@@ -147,12 +148,12 @@ func (t *trial[C]) playWhole(p *performance[C], call *middleware.Call, turns []m
 	p.shown, p.err = []View{t.View(answer)}, err
 }
 
-func (t *trial[C]) playCallback(p *performance[C], call *middleware.Call, turns []modelTurn) {
-	filter := middleware.NewFilter(t.New(), func(c C) error {
+func (t *trial[C]) playCallback(p *performance[C], call *join.Call, turns []modelTurn) {
+	filter := join.NewFilter(t.New(), func(c C) error {
 		p.shown = append(p.shown, t.View(c))
 		return nil
 	})
-	_, p.err = middleware.Unary(call, plainAnswers{}, func(_ context.Context, k *adapter.Continuation) (modelTurn, error) {
+	_, p.err = join.Unary(call, plainAnswers{}, func(_ context.Context, k *adapter.Continuation) (modelTurn, error) {
 		if k != nil {
 			p.sent = append(p.sent, k)
 		}

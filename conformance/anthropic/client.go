@@ -9,6 +9,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/middleware"
 )
 
@@ -41,12 +42,12 @@ func Wrap(client sdk.Client, mw *middleware.Middleware) *Client {
 func (m *Messages) New(
 	ctx context.Context, params sdk.MessageNewParams, opts ...option.RequestOption,
 ) (*sdk.Message, error) {
-	call, _ := m.mw.Begin(ctx, describe(&params))
+	call, _ := join.Begin(ctx, m.mw, describe(&params))
 	if call == nil {
 		return m.MessageService.New(ctx, params, opts...)
 	}
 	first := withAdditions(params, call.Additions())
-	return middleware.Unary(call, newAnswers(),
+	return join.Unary(call, newAnswers(),
 		func(ctx context.Context, k *adapter.Continuation) (*sdk.Message, error) {
 			if k == nil {
 				return m.MessageService.New(ctx, first, opts...)
@@ -62,7 +63,7 @@ func (m *Messages) New(
 func (m *Messages) NewStreaming(
 	ctx context.Context, params sdk.MessageNewParams, opts ...option.RequestOption,
 ) *ssestream.Stream[sdk.MessageStreamEventUnion] {
-	call, _ := m.mw.Begin(ctx, describe(&params))
+	call, _ := join.Begin(ctx, m.mw, describe(&params))
 	if call == nil {
 		return m.MessageService.NewStreaming(ctx, params, opts...)
 	}

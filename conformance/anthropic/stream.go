@@ -7,7 +7,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/middleware"
+	"github.com/carryon-go/carryon/adapter/join"
 )
 
 // source gives the engine the events of the SDK's stream.
@@ -25,13 +25,13 @@ func (s source) Recv() (event, error) {
 }
 
 // newStream returns the joined stream of a call's turns as one of the SDK's.
-func newStream(call *middleware.Call, first source, open adapter.Open[event]) *ssestream.Stream[event] {
-	return ssestream.NewStream[event](&decoder{joined: middleware.NewStream(call, newEvents(), first, open)}, nil)
+func newStream(call *join.Call, first source, open adapter.Open[event]) *ssestream.Stream[event] {
+	return ssestream.NewStream[event](&decoder{joined: join.NewStream(call, newEvents(), first, open)}, nil)
 }
 
 // decoder gives the SDK's stream the events to decode: those of the joined one.
 type decoder struct {
-	joined *middleware.Stream[event]
+	joined *join.Stream[event]
 	event  event
 	err    error
 }

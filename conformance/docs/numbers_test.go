@@ -127,7 +127,7 @@ func numbers(t *testing.T) []number {
 		{page: "docs/operators.md", text: "is %v seconds, and", value: in("cmd/carryon/internal/proxy", "balancerWait") / int64(time.Second)},
 		{page: "docs/protocols.md", text: "of 0;", why: "a member's value"},
 		{page: "docs/protocols.md", text: "a body above %v", value: size(in("adapters/transport", "MaxBody"))},
-		{page: "docs/protocols.md", text: "more than %v of text", value: size(in("middleware", "maxText"))},
+		{page: "docs/protocols.md", text: "more than %v of text", value: size(in("internal/reading", "maxText"))},
 		{page: "docs/protocols.md", text: "an event above %v", value: size(in("internal/wire/sse", "MaxEvent"))},
 		{page: "docs/protocols.md", text: "not streamed and above %v", value: size(in("adapters/transport", "MaxBody"))},
 		{page: "docs/protocols.md", text: "not a 200 with", why: "a status of HTTP"},

@@ -69,6 +69,7 @@ var imports = map[string]string{
 	"carryontest":    carryon + "carryontest",
 	"check":          carryon + "check",
 	"continuation":   carryon + "continuation",
+	"join":           carryon + "adapter/join",
 	"middleware":     carryon + "middleware",
 	"pause":          carryon + "pause",
 	"records":        carryon + "records",

@@ -16,8 +16,8 @@ func oneName() map[string]string {
 		"Definition": "one type",
 		"Client":     "wrappers of a type that the SDK or the queue calls Client",
 		"Engine":     "a program uses only one",
-		"Call":       "middleware.Call is for adapters",
-		"Stream":     "middleware.Stream is for adapters",
+		"Call":       "join.Call is for adapters",
+		"Stream":     "join.Stream is for adapters",
 		"Request":    "adapter.Request is for adapters, carryontest.Request for tests",
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/automatic"
 	"github.com/carryon-go/carryon/internal/handback"
@@ -63,11 +64,11 @@ func (e *engine) read(c *conversation) (l list) {
 // decide returns what carryon would have decided about the turn of a conversation that has just ended.
 func (*engine) decide(mw *middleware.Middleware, c *conversation, l list) middleware.Outcome {
 	ctx := context.WithValue(continuation.WithSession(context.Background(), c.file), listKey{}, l)
-	call, outcome := mw.Begin(ctx, c.request())
+	call, outcome := join.Begin(ctx, mw, c.request())
 	if call == nil {
 		return outcome
 	}
-	_, _ = middleware.Unary(call, dialect{}, func(context.Context, *adapter.Continuation) (reply, error) {
+	_, _ = join.Unary(call, dialect{}, func(context.Context, *adapter.Continuation) (reply, error) {
 		return reply{text: string(c.answer.text), finish: c.answer.finish, usage: c.usage}, nil
 	}) // which returns that reply
 	return call.Outcome()

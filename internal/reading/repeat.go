@@ -1,31 +1,33 @@
-package middleware
+package reading
 
 import (
 	"bytes"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/carryon-go/carryon/internal/rawjson"
 )
 
-// repetition follows the text of a continuation as long as it may be the answer before it
+// Repetition follows the text of a continuation as long as it may be the answer before it
 // again: the same letters and digits, in any case. Such a text is held back, and not shown
 // if the turn ends with it. A nil one stands for a turn that repeats nothing, as the
 // caller's own and nearly all others soon do.
-type repetition struct {
+type Repetition struct {
 	rest []byte // what is left of the answer before
 	read bool   // a letter or digit of it was read
 }
 
-// newRepetition returns a repetition of the answer before. One without letters and digits
+// NewRepetition returns a repetition of the answer before. One without letters and digits
 // has nothing to compare, and next to nothing to hide.
-func newRepetition(before []byte) *repetition {
+func NewRepetition(before []byte) *Repetition {
 	if bytes.IndexFunc(before, isWord) < 0 {
 		return nil
 	}
-	return &repetition{rest: before}
+	return &Repetition{rest: before}
 }
 
-// clone returns a copy.
-func (r *repetition) clone() *repetition {
+// Clone returns a copy.
+func (r *Repetition) Clone() *Repetition {
 	if r == nil {
 		return nil
 	}
@@ -33,9 +35,9 @@ func (r *repetition) clone() *repetition {
 	return &c
 }
 
-// add reads the next piece of the turn, and reports whether the turn may still be the
+// Add reads the next piece of the turn, and reports whether the turn may still be the
 // answer before.
-func (r *repetition) add(text string) bool {
+func (r *Repetition) Add(text string) bool {
 	for _, c := range text {
 		if !isWord(c) {
 			continue
@@ -49,7 +51,7 @@ func (r *repetition) add(text string) bool {
 }
 
 // next takes the next letter or digit of the answer before, or returns -1 if there is none.
-func (r *repetition) next() rune {
+func (r *Repetition) next() rune {
 	for len(r.rest) > 0 {
 		c, size := utf8.DecodeRune(r.rest)
 		r.rest = r.rest[size:]
@@ -60,8 +62,8 @@ func (r *repetition) next() rune {
 	return -1
 }
 
-// isWhole reports whether the turn so far is the whole answer before.
-func (r *repetition) isWhole() bool {
+// IsWhole reports whether the turn so far is the whole answer before.
+func (r *Repetition) IsWhole() bool {
 	return r != nil && r.read && bytes.IndexFunc(r.rest, isWord) < 0
 }
 
@@ -70,3 +72,12 @@ func isWord(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) }
 
 // fold returns a letter or digit in lower case.
 func fold(c rune) rune { return unicode.ToLower(unicode.ToUpper(c)) }
+
+// SameWords reports whether two texts have the same letters and digits, in any case. Texts
+// without any are compared as they are.
+func SameWords(a, b []byte) bool {
+	if r := NewRepetition(b); r != nil {
+		return r.Add(rawjson.View(a)) && r.IsWhole()
+	}
+	return bytes.Equal(bytes.TrimSpace(a), bytes.TrimSpace(b))
+}

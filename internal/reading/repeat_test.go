@@ -1,4 +1,4 @@
-package middleware
+package reading
 
 import (
 	"strings"
@@ -24,10 +24,10 @@ func TestRepetitionIsTheSameLettersAndDigits(t *testing.T) {
 		"So: ich prüfe Teil 2 — später.":   {false, false},
 	} {
 		for cut := range text { // before each character
-			r := newRepetition([]byte(before))
-			still := r.add(text[:cut]) && r.add(text[cut:])
+			r := NewRepetition([]byte(before))
+			still := r.Add(text[:cut]) && r.Add(text[cut:])
 			assert.Equal(t, want.still, still, "%q cut at %d", text, cut)
-			assert.Equal(t, want.whole, still && r.isWhole(), "%q cut at %d", text, cut)
+			assert.Equal(t, want.whole, still && r.IsWhole(), "%q cut at %d", text, cut)
 		}
 	}
 }
@@ -35,26 +35,26 @@ func TestRepetitionIsTheSameLettersAndDigits(t *testing.T) {
 func TestNothingRepeatsAnAnswerWithoutWords(t *testing.T) {
 	t.Parallel()
 	for _, before := range []string{"", " \n", "...", "🙂!"} {
-		r := newRepetition([]byte(before))
+		r := NewRepetition([]byte(before))
 		assert.Nil(t, r, "%q", before)
-		assert.False(t, r.isWhole())
-		assert.Nil(t, r.clone())
+		assert.False(t, r.IsWhole())
+		assert.Nil(t, r.Clone())
 	}
 }
 
 // Each piece of a turn is read once, and keeps nothing.
 func TestRepetitionAllocatesNothing(t *testing.T) {
 	before := []byte(strings.Repeat("Über die Brücke 7. ", 1000))
-	r := newRepetition(before)
+	r := NewRepetition(before)
 	pieces := strings.SplitAfter(string(before), " ")
 	assert.Zero(t, testing.AllocsPerRun(10, func() {
 		r.rest, r.read = before, false
 		for _, piece := range pieces {
-			if !r.add(piece) {
+			if !r.Add(piece) {
 				t.Fatal("the same text differs")
 			}
 		}
-		if !r.isWhole() {
+		if !r.IsWhole() {
 			t.Fatal("the same text is not whole")
 		}
 	}))

@@ -1,10 +1,11 @@
-package middleware
+package join
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/middleware"
 )
 
 // Stream joins the turns of a call into one stream. The consumer drives it: everything
@@ -25,16 +26,13 @@ func NewStream[C any](
 	j := &s.joiner
 	j.call, j.open, j.source.current = call, open, first
 	j.writer = writer[C]{dialect: d}
-	call.text.bounded = true
-	if check := call.decider.check; check != nil {
-		_, check.beats = d.(adapter.Heartbeat[C])
-	}
+	call.answer().Text.Bounded = true
 	return s
 }
 
 // Outcome returns the outcome of the call, or its present state if the call has not
-// ended; see [Outcome].Ended.
-func (s *Stream[C]) Outcome() Outcome { return s.joiner.call.Outcome() }
+// ended; see [middleware.Outcome].Ended.
+func (s *Stream[C]) Outcome() middleware.Outcome { return s.joiner.call.Outcome() }
 
 // Recv returns the next chunk, and [io.EOF] after the last one. An error of the
 // caller's own turn is returned unchanged.
@@ -48,7 +46,7 @@ func (s *Stream[C]) Recv() (C, error) {
 func (s *Stream[C]) next() (C, error) {
 	j := &s.joiner
 	for {
-		j.settle()
+		j.decide()
 		if c, ok := j.out.take(); ok {
 			return c, nil
 		}
@@ -77,7 +75,7 @@ func (s *Stream[C]) TryRecv() (c C, ok bool) {
 	defer s.leave()
 	j := &s.joiner
 	defer j.forgetOutput()
-	for j.isReading() && j.reader().err == nil {
+	for j.isReading() && j.reader().Err == nil {
 		c, ok = j.out.take()
 		if ok {
 			return c, true
@@ -88,8 +86,8 @@ func (s *Stream[C]) TryRecv() (c C, ok bool) {
 		}
 		j.handle(c, nil)
 		j.keepAlive()
-		if j.settlesAtOnce() {
-			j.settle()
+		if j.decidesAtOnce() {
+			j.decide()
 		}
 	}
 	return c, false
@@ -105,11 +103,10 @@ func (s *Stream[C]) Ended() bool { return s.joiner.phase.is(ended) }
 func (s *Stream[C]) Close() error {
 	j := &s.joiner
 	j.closed.Store(true)
-	j.call.env.releaseShared(continuation.TurnID{Session: j.call.env.session.name()})
 	if j.phase.is(ended) {
-		defer j.call.env.cancel.cancel() // nothing runs any more, so the source is closed first, as the SDK does
+		defer j.call.engine().Cancel() // nothing runs any more, so the source is closed first, as the SDK does
 	} else {
-		j.call.env.cancel.cancel()
+		j.call.engine().Cancel()
 	}
 	err := j.source.close()
 	if s.busy.TryLock() {
@@ -125,7 +122,7 @@ func (s *Stream[C]) leave() {
 	if value := recover(); value != nil { //nolint:revive // leave is what Recv and Handle defer
 		defer panic(value)
 		defer s.busy.Unlock()
-		j.stop(ErrClosed)
+		j.stop(middleware.ErrClosed)
 		j.closeSource()
 		return
 	}
@@ -160,8 +157,8 @@ type Relay[C any] Stream[C]
 // grow the copy of the text that a continuation would send back.
 func (r *Relay[C]) Text(text string) {
 	if r.joiner.phase.is(relaying) {
-		r.joiner.call.env.observed.firstChunk()
-		r.joiner.call.text.add(text)
+		r.joiner.call.answer().Times.ReadChunk()
+		r.joiner.call.answer().Text.Add(text)
 	}
 }
 
@@ -169,8 +166,8 @@ func (r *Relay[C]) Text(text string) {
 // have nothing else.
 func (r *Relay[C]) Reasoning(text string) {
 	if r.joiner.phase.is(relaying) {
-		r.joiner.call.env.observed.firstChunk()
-		r.joiner.call.text.addReasoning(text)
+		r.joiner.call.answer().Times.ReadChunk()
+		r.joiner.call.answer().Text.AddReasoning(text)
 	}
 }
 
@@ -195,4 +192,41 @@ func (r *Relay[C]) Handle(c C, err error) (C, error) {
 	}
 	defer s.joiner.forgetOutput()
 	return s.next()
+}
+
+// turnSource holds the source of the current turn, which any goroutine may close.
+type turnSource[C any] struct {
+	mu      sync.Mutex
+	current adapter.Source[C] // nil if there is none
+}
+
+// get returns the current source, or nil.
+func (s *turnSource[C]) get() adapter.Source[C] {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.current
+}
+
+// set makes source the current one, or closes it if the stream was closed.
+func (s *turnSource[C]) set(source adapter.Source[C], closed *atomic.Bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if closed.Load() {
+		_ = source.Close() // the caller is told that the stream is closed
+		return false
+	}
+	s.current = source
+	return true
+}
+
+// close closes the current source.
+func (s *turnSource[C]) close() error {
+	s.mu.Lock()
+	source := s.current
+	s.current = nil
+	s.mu.Unlock()
+	if source == nil {
+		return nil
+	}
+	return source.Close()
 }

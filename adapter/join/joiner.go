@@ -1,15 +1,17 @@
-package middleware
+package join
 
 import (
 	"cmp"
 	"errors"
 	"io"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/engine"
+	"github.com/carryon-go/carryon/internal/reading"
+	"github.com/carryon-go/carryon/middleware"
 )
 
 // joiner joins the turns of a call, chunk by chunk.
@@ -29,13 +31,13 @@ type joiner[C any] struct {
 }
 
 // reader returns the reader of the current turn.
-func (j *joiner[C]) reader() *turnReader { return &j.call.turn.reader }
+func (j *joiner[C]) reader() *reading.Turn { return j.call.answer().Turn }
 
 // recv receives from the current source, within the continuation's deadlines.
 func (j *joiner[C]) recv() (c C, err error) {
 	source := j.source.get()
 	if source == nil {
-		return c, ErrClosed
+		return c, middleware.ErrClosed
 	}
 	if j.deadlines == nil {
 		return source.Recv()
@@ -74,23 +76,23 @@ func (j *joiner[C]) handle(c C, err error) {
 		j.sourceEnded(err)
 		return
 	}
-	j.call.env.observed.firstChunk()
+	j.call.answer().Times.ReadChunk()
 	out, reader := j.output(), j.reader()
-	reader.nextChunk()
+	reader.NextChunk()
 	out.current = c
 	j.writer.dialect.Read(&out.current, reader)
-	broke := reader.brokeOff(j.call.env.request.noFinish)
+	broke := reader.BrokeOff(j.call.answer().NoFinish)
 	switch {
 	case j.phase.is(passthrough):
 		out.add(c)
-	case broke && reader.first:
+	case broke && reader.First:
 		j.writer.flush(reader, out) // the held chunks came first
 		j.releaseHeld()
 		out.add(c)
-		j.brokeOff(reader.err)
+		j.brokeOff(reader.Err)
 	case broke:
-		j.continuationFailed(cmp.Or(reader.err, ErrIncomplete), &out.current)
-	case reader.chunk.finishes:
+		j.continuationFailed(cmp.Or(reader.Err, middleware.ErrIncomplete), &out.current)
+	case reader.Chunk.Finishes:
 		j.phase.enter(finishing)
 	default:
 		j.content(&out.current)
@@ -100,15 +102,15 @@ func (j *joiner[C]) handle(c C, err error) {
 
 // endIfDone ends the passthrough once the provider is done.
 func (j *joiner[C]) endIfDone() {
-	if j.phase.is(passthrough) && j.reader().done {
+	if j.phase.is(passthrough) && j.reader().SaidDone {
 		j.phase.enter(passed)
 	}
 }
 
-// settle does the slow part of handling a chunk: the decision on a turn that has
+// decide does the slow part of handling a chunk: the decision on a turn that has
 // finished, and the end of the call. Some callers read no further than the last
 // chunk, so the call ends before they receive it.
-func (j *joiner[C]) settle() {
+func (j *joiner[C]) decide() {
 	if j.phase.is(finishing) {
 		j.finish(&j.output().current)
 		j.endIfDone()
@@ -118,11 +120,11 @@ func (j *joiner[C]) settle() {
 	}
 }
 
-// settlesAtOnce reports whether settle waits for nothing: turn 1 has called a tool, so
+// decidesAtOnce reports whether decide waits for nothing: turn 1 has called a tool, so
 // that the decision needs no list and no session, and there is no task to report on.
-func (j *joiner[C]) settlesAtOnce() bool {
+func (j *joiner[C]) decidesAtOnce() bool {
 	reader := j.reader()
-	return reader.isAsItCame() && reader.calls.others > 0 && j.call.reminders.begun == nil
+	return reader.IsAsItCame() && reader.Calls.Others > 0 && !j.call.answer().HasReminders
 }
 
 // keepAlive notes whether a chunk of a continuation came from the model itself, and
@@ -134,9 +136,9 @@ func (j *joiner[C]) keepAlive() {
 		return
 	}
 	if !j.out.isEmpty() {
-		j.call.decider.continued.shown = true // whatever it is: nothing shows it twice
+		j.reader().WasShown = true // whatever it is: nothing shows it twice
 	}
-	if j.reader().chunk.speaks() {
+	if j.reader().Chunk.Speaks() {
 		d.wordless = 0
 	}
 	if err := d.ctx.Err(); err != nil { // the chunks already there may never end
@@ -156,24 +158,24 @@ func (j *joiner[C]) keepAlive() {
 // content takes a chunk of a turn that goes on.
 func (j *joiner[C]) content(c *C) {
 	reader, out := j.reader(), j.output()
-	switch added := &reader.chunk; {
-	case added.usage && !reader.first:
+	switch added := &reader.Chunk; {
+	case added.HasUsage && !reader.First:
 		j.usage.set(j.writer.dialect, c)
-	case added.usage && j.call.env.request.noFinish && !added.adds() && reader.calls.undecided == 0:
+	case added.HasUsage && j.call.answer().NoFinish && !added.Adds() && reader.Calls.Undecided == 0:
 		// Without a finish, a chunk with usage is probably the last one.
 		j.releaseHeld()
 		j.usage.set(j.writer.dialect, c)
 		j.ending = &originalEnding[C]{chunks: []C{*j.usage.current}}
 		j.phase.enter(streaming)
 		return
-	case reader.first:
+	case reader.First:
 		j.releaseHeld()
-		if added.usage && (reader.calls.pauseRemoved || reader.calls.undecided > 0) {
+		if added.HasUsage && (reader.Calls.PauseRemoved || reader.Calls.Undecided > 0) {
 			j.usage.set(j.writer.dialect, c) // the writer drops its usage, so the ending must show it
 		}
 	}
 	j.writer.write(reader, c, out)
-	if calls := &reader.calls; len(calls.calls) > 0 && (!calls.unwatched || calls.keeps) {
+	if reader.Calls.MustBeRead() {
 		j.phase.enter(streaming) // no later chunk may overtake a held one, or pass unread
 	}
 }
@@ -181,7 +183,7 @@ func (j *joiner[C]) content(c *C) {
 // releaseHeld shows the usage of turn 1 that was held back because it looked like the
 // turn's end: the turn goes on.
 func (j *joiner[C]) releaseHeld() {
-	if j.ending != nil && j.reader().first {
+	if j.ending != nil && j.reader().First {
 		j.showEnding()
 		j.ending, j.usage.current = nil, nil
 	}
@@ -190,23 +192,23 @@ func (j *joiner[C]) releaseHeld() {
 // finish takes the chunk with the finish reason of a turn.
 func (j *joiner[C]) finish(c *C) {
 	reader, dialect, out := j.reader(), j.writer.dialect, j.output()
-	j.call.env.observed.finished()
-	j.call.env.timeouts.startQuiet()
+	j.call.answer().Times.ReadFinish()
+	j.call.answer().Timeouts.StartQuiet()
 	j.call.endReading()
-	if reader.isLeftOut() {
+	if reader.IsLeftOut() {
 		j.leaveOut(c)
 		j.phase.enter(readingTail)
 		return
 	}
 	j.writer.flush(reader, out)
 	j.releaseHeld()
-	if !reader.isAsItCame() {
+	if !reader.IsAsItCame() {
 		j.ending = j.rewritten(c)
-		j.writer.show(reader, c, &reader.chunk, out)
+		j.writer.show(reader, c, &reader.Chunk, out)
 		j.phase.enter(readingTail)
 		return
 	}
-	if !j.call.decider.mayGoOn() {
+	if !j.call.engine().MayGoOn() {
 		out.add(*c)
 		j.phase.enter(passthrough)
 		return
@@ -214,19 +216,19 @@ func (j *joiner[C]) finish(c *C) {
 	rest := dialect.Clone(c)
 	e := &originalEnding[C]{}
 	_, isWhole := dialect.(interface{ HoldsFinish() })
-	switch adds := reader.chunk.adds(); {
+	switch adds := reader.Chunk.Adds(); {
 	case adds && !isWhole:
-		out.chunks = dialect.AppendShown(out.chunks, c, &adapter.Edit{Text: reader.chunk.text})
+		out.chunks = dialect.AppendShown(out.chunks, c, &adapter.Edit{Text: reader.Chunk.Text})
 		e.chunks = dialect.AppendShown(nil, &rest, &adapter.Edit{
-			Part: adapter.Synthetic, Finish: reader.finish, Usage: adapter.UsageOwn,
+			Part: adapter.Synthetic, Finish: reader.FinishReason, Usage: adapter.UsageOwn,
 		})
 	case adds:
-		e.adds, e.text, e.finish = true, strings.Clone(reader.chunk.text), reader.finish
+		e.adds, e.text, e.finish = true, strings.Clone(reader.Chunk.Text), reader.FinishReason
 		fallthrough
 	default:
 		e.chunks = []C{rest}
 	}
-	if reader.chunk.usage {
+	if reader.Chunk.HasUsage {
 		j.usage.current = &rest
 	}
 	j.ending = e
@@ -237,7 +239,7 @@ func (j *joiner[C]) finish(c *C) {
 // ends as the turn before did. Finish is as in rewritten.
 func (j *joiner[C]) leaveOut(finish *C) {
 	if finish != nil {
-		j.writer.hold(finish, &j.reader().chunk)
+		j.writer.hold(finish, &j.reader().Chunk)
 	}
 	j.ending = unshownEnding[C]{ending: j.ending, own: j.rewritten(finish)}
 }
@@ -245,18 +247,18 @@ func (j *joiner[C]) leaveOut(finish *C) {
 // forget forgets the current turn, of which nothing is shown.
 func (j *joiner[C]) forget(e unshownEnding[C]) {
 	j.writer.drop()
-	j.call.leaveOut(j.call.decider.continued.text)
+	j.reader().Forget()
 	j.usage.current, j.ending = nil, e.ending
 }
 
 // rewritten returns the ending of the current turn as one that the dialect shows. Finish
 // is the chunk with the finish reason, nil if the provider gives none.
 func (j *joiner[C]) rewritten(finish *C) *rewrittenEnding[C] {
-	e := &rewrittenEnding[C]{own: j.reader().finish, continuation: !j.reader().first}
+	e := &rewrittenEnding[C]{own: j.reader().FinishReason, continuation: !j.reader().First}
 	if finish != nil {
 		clone := j.writer.dialect.Clone(finish)
 		e.finish, e.reason = &clone, j.call.shownFinish()
-		if j.reader().chunk.usage {
+		if j.reader().Chunk.HasUsage {
 			j.usage.current = e.finish
 		}
 	}
@@ -269,15 +271,15 @@ func (j *joiner[C]) sourceEnded(err error) {
 	switch whole := errors.Is(err, io.EOF); {
 	case j.phase.is(passthrough):
 		j.endPassthrough(err)
-	case whole && j.call.env.request.noFinish:
+	case whole && j.call.answer().NoFinish:
 		j.endWithoutFinish()
-	case j.reader().first:
+	case j.reader().First:
 		j.writer.flush(j.reader(), j.output())
 		j.releaseHeld()
 		j.brokeOff(err)
 		j.endPassthrough(err)
 	case whole:
-		j.continuationFailed(j.deadlines.explain(ErrIncomplete), nil) // some SDKs end a stream whose ctx has ended
+		j.continuationFailed(j.deadlines.explain(middleware.ErrIncomplete), nil) // some SDKs end a stream whose ctx has ended
 	default:
 		j.continuationFailed(err, nil)
 	}
@@ -286,19 +288,19 @@ func (j *joiner[C]) sourceEnded(err error) {
 // endWithoutFinish ends a turn of a provider that never gives a finish reason.
 func (j *joiner[C]) endWithoutFinish() {
 	reader, out := j.reader(), j.output()
-	reader.nextChunk()
-	j.call.env.timeouts.startQuiet()
+	reader.NextChunk()
+	j.call.answer().Timeouts.StartQuiet()
 	j.call.endReading()
-	if reader.isLeftOut() {
+	if reader.IsLeftOut() {
 		j.leaveOut(nil)
 		j.turnEnded(nil)
 		return
 	}
 	j.writer.flush(reader, out)
-	if !reader.isAsItCame() {
+	if !reader.IsAsItCame() {
 		j.ending = j.rewritten(nil)
 	} else {
-		if !j.call.decider.mayGoOn() {
+		if !j.call.engine().MayGoOn() {
 			j.releaseHeld()
 			j.endPassthrough(io.EOF)
 			return
@@ -307,7 +309,7 @@ func (j *joiner[C]) endWithoutFinish() {
 			j.ending = &originalEnding[C]{}
 		}
 	}
-	j.showText(reader.chunk.text)
+	j.showText(reader.Chunk.Text)
 	j.turnEnded(nil)
 }
 
@@ -315,18 +317,10 @@ func (j *joiner[C]) endWithoutFinish() {
 func (j *joiner[C]) endPassthrough(err error) {
 	broke := err
 	if errors.Is(err, io.EOF) {
-		broke = j.reader().err
+		broke = j.reader().Err
 	}
-	j.endSingleTurn(broke)
+	j.call.engine().EndTurn(broke)
 	j.stop(err)
-}
-
-// endSingleTurn ends the turn of a call that has only one.
-func (j *joiner[C]) endSingleTurn(broke error) {
-	if broke != nil {
-		j.call.env.record(func(o *Outcome) { o.Err = broke })
-	}
-	j.call.endTurn(broke)
 }
 
 // brokeOff reports that turn 1 did not end as it should have. The rest passes
@@ -335,7 +329,7 @@ func (j *joiner[C]) brokeOff(err error) {
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	j.call.breakOff(err)
+	j.call.engine().BreakOff(err)
 	j.phase.enter(passthrough)
 }
 
@@ -348,13 +342,9 @@ func (j *joiner[C]) turnEnded(fault error) {
 	}
 	j.closeSource()
 	split := j.splitEnding()
-	j.call.endTurn(nil)
+	j.call.engine().EndTurn(nil)
 	j.writer.dialect.EndTurn(!unshown)
-	if fault != nil {
-		j.reader().Fail(fault)
-		j.call.env.fault(j.call.turn.TurnID, opTail, fault)
-	}
-	if !j.call.goesOn() {
+	if !j.call.engine().GoesOn(fault) {
 		j.endAnswer()
 		return
 	}
@@ -371,7 +361,7 @@ func (j *joiner[C]) turnEnded(fault error) {
 // before the answer goes on; if it does not, the chunk is shown as it came.
 func (j *joiner[C]) splitEnding() *originalEnding[C] {
 	e, ok := j.ending.(*originalEnding[C])
-	if !ok || !e.adds || !j.reader().first {
+	if !ok || !e.adds || !j.reader().First {
 		return nil
 	}
 	e.content = appendClone(nil, j.writer.dialect, &e.chunks[0], &adapter.Edit{Text: e.text})
@@ -383,14 +373,14 @@ func (j *joiner[C]) sendNext() {
 	dialect, hasBeats := j.writer.dialect.(adapter.Heartbeat[C])
 	patience := time.Duration(0)
 	if hasBeats {
-		patience = j.call.env.timeouts.heartbeat()
+		patience = j.call.answer().Timeouts.Heartbeat()
 	}
-	k, then, err := j.call.next(patience)
+	k, err := j.call.engine().Next(patience)
 	switch {
+	case errors.Is(err, engine.ErrWaiting):
+		j.beat(dialect)
 	case err != nil:
 		j.stop(err)
-	case then == checks:
-		j.beat(dialect)
 	case k == nil:
 		j.endAnswer()
 	default:
@@ -402,21 +392,21 @@ func (j *joiner[C]) sendNext() {
 func (j *joiner[C]) beat(dialect adapter.Heartbeat[C]) {
 	out := j.output()
 	if out.chunks = dialect.AppendHeartbeat(out.chunks); !out.isEmpty() {
-		j.call.decider.check.showedLife()
+		j.call.engine().ShowedLife()
 	}
 }
 
 // openTurn opens the continuation k.
 func (j *joiner[C]) openTurn(k *adapter.Continuation) {
 	j.usage.nextTurn()
-	j.call.beginTurn(k.Attempt)
-	j.deadlines = j.call.deadlinesOf(k)
+	ctx, program := j.call.engine().BeginTurn(k)
+	j.deadlines = newDeadlines(ctx, program, j.call.answer())
 	k.Touch = j.deadlines.touch
 	j.phase.enter(streaming)
 	source, err := j.open(j.deadlines.ctx, k)
 	if err == nil && !j.source.set(source, &j.closed) {
-		j.call.env.cancel.cancel() // Close will cancel too: such a failure gets no second try
-		err = ErrClosed
+		j.call.engine().Cancel() // Close will cancel too: such a failure gets no second try
+		err = middleware.ErrClosed
 	}
 	if err != nil {
 		j.continuationFailed(j.deadlines.explain(err), nil)
@@ -429,13 +419,12 @@ func (j *joiner[C]) openTurn(k *adapter.Continuation) {
 // saw part of a tool call. From is the chunk that the failure was read from, or nil.
 func (j *joiner[C]) continuationFailed(err error, from *C) {
 	j.closeSource()
-	j.call.endTurn(err)
+	j.call.engine().EndTurn(err)
 	j.writer.dialect.EndTurn(false)
 	j.usage.current = nil
-	mayBeLeftOut := j.reader().mayBeLeftOut()
-	held := j.writer.drop() + j.reader().heldText()
-	interrupted := j.call.continuationFailed(err, j.reader().showedCall())
-	again := interrupted == nil && j.call.tryAgain(err)
+	mayBeLeftOut := j.reader().MayBeLeftOut()
+	held := j.writer.drop() + j.reader().UnshownText()
+	again, interrupted := j.call.engine().Failed(err, j.reader().ShowedCall())
 	if !again && !mayBeLeftOut {
 		j.showText(held)
 	}
@@ -446,7 +435,7 @@ func (j *joiner[C]) continuationFailed(err error, from *C) {
 	case interrupted == nil:
 		j.endAnswer()
 	default:
-		if from != nil && j.call.env.interruption() == nil {
+		if from != nil && j.call.engine().Interruption() == nil {
 			j.appendShown(from, &adapter.Edit{Part: adapter.TurnError, Continuation: true})
 		}
 		j.stop(interrupted)
@@ -455,7 +444,7 @@ func (j *joiner[C]) continuationFailed(err error, from *C) {
 
 // endAnswer shows the ending that was held back, and ends the call.
 func (j *joiner[C]) endAnswer() {
-	j.showText(j.call.pauses.joinedNotice())
+	j.showText(j.call.joinedNotice())
 	j.showEnding()
 	j.stop(io.EOF)
 }
@@ -463,7 +452,7 @@ func (j *joiner[C]) endAnswer() {
 // showEnding shows the ending that was held back.
 func (j *joiner[C]) showEnding() {
 	out := j.output()
-	out.chunks = j.ending.appendTo(out.chunks, j.writer.dialect, j.usage.last(), j.call.env.mw.options.usage)
+	out.chunks = j.ending.appendTo(out.chunks, j.writer.dialect, j.usage.last(), j.call.answer().Usage)
 }
 
 // showText shows a text for which the model sent no chunk.
@@ -476,7 +465,7 @@ func (j *joiner[C]) showText(text string) {
 	if model != nil {
 		c = j.writer.dialect.Clone(model)
 	}
-	j.appendShown(&c, &adapter.Edit{Part: adapter.Synthetic, Text: text, Totals: j.reader().totals, Continuation: continuation})
+	j.appendShown(&c, &adapter.Edit{Part: adapter.Synthetic, Text: text, Totals: j.reader().Totals, Continuation: continuation})
 }
 
 // appendShown shows chunk c as e says. It may change c.
@@ -491,9 +480,9 @@ func (j *joiner[C]) stop(err error) {
 	j.phase.enter(ended)
 	j.err = err
 	j.deadlines.end()
-	j.call.end()
+	j.call.engine().End()
 	if !passes { // otherwise the source stays open until the consumer closes it
-		j.call.env.cancel.cancel()
+		j.call.engine().Cancel()
 	}
 }
 
@@ -503,17 +492,11 @@ func (j *joiner[C]) abandon() {
 	case ended:
 		return
 	case passthrough, passed:
-		j.endSingleTurn(j.reader().err)
-	case relaying, streaming, finishing, readingTail:
-		j.call.decider.decide()
-		j.call.endTurn(ErrClosed)
-	case continuing:
-		j.call.decider.decide()
+		j.call.engine().EndTurn(j.reader().Err)
+	case relaying, streaming, finishing, readingTail, continuing:
+		j.call.engine().Abandon()
 	}
-	if j.call.turn.Turn > 1 {
-		j.call.interrupted(ErrClosed)
-	}
-	j.stop(ErrClosed)
+	j.stop(middleware.ErrClosed)
 }
 
 // closeSource closes the current source, which has nothing more to give.
@@ -536,7 +519,7 @@ func (j *joiner[C]) output() *output[C] {
 func (j *joiner[C]) forgetOutput() {
 	if j.out.isEmpty() && j.phase.is(relaying) {
 		j.out = nil
-		j.reader().nextChunk()
+		j.reader().NextChunk()
 	}
 }
 
@@ -561,209 +544,3 @@ type currentPhase struct{ value atomic.Int32 }
 func (p *currentPhase) get() phase      { return phase(p.value.Load()) }
 func (p *currentPhase) is(q phase) bool { return p.get() == q }
 func (p *currentPhase) enter(q phase)   { p.value.Store(int32(q)) }
-
-// Bounds of what is read after a turn's finish, where only usage is expected. After
-// the provider has said that it is done, reading on serves the connection, which can
-// be reused only if the answer was read to its end.
-const (
-	maxTail     = 256
-	maxTailSize = 1 << 20
-	maxTailTime = 2 * time.Second
-	maxDoneTime = 50 * time.Millisecond
-)
-
-// readTail reads what follows the finish of a turn. It may hold usage; in turn 1 anything else means that the
-// finish was not the end.
-func (j *joiner[C]) readTail() {
-	source := j.source.get()
-	if source == nil {
-		j.breakOffTail(ErrClosed, nil)
-		return
-	}
-	reader := j.reader()
-	var late atomic.Bool
-	timer := j.call.env.mw.options.clock.AfterFunc(tailTime(reader.done), func() {
-		late.Store(true)
-		_ = source.Close() // its only purpose is to end the read
-	})
-	defer timer.Stop()
-	for n, size := 0, 0; n < maxTail && size <= maxTailSize; n++ {
-		done := reader.done
-		c, err := j.recv()
-		switch {
-		case err != nil && !late.Load() && !done && (j.call.env.request.saysDone || !errors.Is(err, io.EOF)):
-			j.breakOffTail(err, nil)
-			return
-		case err != nil:
-			j.turnEnded(nil)
-			return
-		case !j.addTail(&c, done):
-			return
-		}
-		size += reader.chunk.size
-		if reader.done != done {
-			timer.Reset(tailTime(reader.done))
-		}
-	}
-	j.turnEnded(nil)
-}
-
-// addTail adds a chunk to the ending, and reports whether only the rest of the ending is
-// still expected. A chunk after the provider has said that the turn is done is not
-// part of the answer; it is shown only if the turn is shown as it came.
-func (j *joiner[C]) addTail(c *C, done bool) bool {
-	if !done {
-		j.reader().nextChunk()
-		j.writer.dialect.Read(c, j.reader())
-	}
-	switch e := j.ending.(type) {
-	case *originalEnding[C]:
-		clone := j.writer.dialect.Clone(c)
-		e.chunks = append(e.chunks, clone)
-		return done || j.addOriginal(&clone)
-	case *rewrittenEnding[C]:
-		return done || j.addRewritten(e, c)
-	case unshownEnding[C]:
-		return done || j.addUnshown(e, c)
-	}
-	return done
-}
-
-// addUnshown shows the turn after all if the chunk makes it more than what is left out.
-func (j *joiner[C]) addUnshown(e unshownEnding[C], c *C) bool {
-	reader := j.reader()
-	if !reader.isLeftOut() {
-		j.ending = e.own
-		j.writer.flush(reader, j.output())
-		return j.addRewritten(e.own, c)
-	}
-	reader.finish = e.own.own // as in addRewritten
-	if reader.chunk.usage {
-		j.usage.set(j.writer.dialect, c) // in case that more comes
-	}
-	if reader.err != nil {
-		j.breakOffTail(reader.err, c)
-	}
-	return reader.err == nil
-}
-
-// addOriginal looks at a chunk that was added. If the turn goes on after its finish,
-// everything is shown as it came.
-func (j *joiner[C]) addOriginal(c *C) bool {
-	reader := j.reader()
-	if reader.chunk.usage {
-		j.usage.current = c
-	}
-	if reader.err == nil && !reader.chunk.adds() {
-		return true
-	}
-	reader.late = true
-	j.call.decider.decide()
-	j.passTail()
-	return false
-}
-
-// addRewritten keeps usage, and shows what else the chunk adds: the finish was not
-// the end.
-func (j *joiner[C]) addRewritten(e *rewrittenEnding[C], c *C) bool {
-	reader := j.reader()
-	adds := reader.chunk.adds()
-	e.goesOn = e.goesOn || adds
-	reader.finish = e.own // a finish in this chunk repeats it or means less
-	if reader.err != nil {
-		j.breakOffTail(reader.err, c)
-		return false
-	}
-	reader.calls.decideOpen()
-	if reader.chunk.usage {
-		j.usage.set(j.writer.dialect, c)
-	}
-	if !e.goesOn {
-		return true
-	}
-	j.writer.show(reader, c, &reader.chunk, j.output())
-	e.reason = j.call.shownFinish()
-	return !adds // after content, the next read starts with the full time limit
-}
-
-// breakOffTail ends a turn that broke off after its finish. A turn whose ending is
-// rewritten counts as ended, but is not continued. If it had gone on with a call, the
-// call may be cut in half, and the turn has failed. From is the chunk that the
-// failure was read from, or nil.
-func (j *joiner[C]) breakOffTail(err error, from *C) {
-	fault := err
-	if errors.Is(err, io.EOF) {
-		fault = io.ErrUnexpectedEOF
-	}
-	switch e := j.ending.(type) {
-	case *originalEnding[C]:
-		j.call.breakOff(fault)
-		j.passTail()
-		j.sourceEnded(err)
-	case unshownEnding[C]:
-		j.turnEnded(fault)
-	case *rewrittenEnding[C]:
-		halfCall := e.goesOn && j.reader().showedCall()
-		switch {
-		case e.continuation && (halfCall || j.call.env.interruption() != nil):
-			j.continuationFailed(fault, from)
-		case halfCall:
-			j.call.breakOff(fault)
-			j.endSingleTurn(fault)
-			j.closeSource()
-			j.stop(fault)
-		default:
-			j.turnEnded(fault)
-		}
-	}
-}
-
-// passTail shows the ending, because it was not the end, and passes the rest through.
-func (j *joiner[C]) passTail() {
-	j.showEnding()
-	j.phase.enter(passthrough)
-}
-
-func tailTime(done bool) time.Duration {
-	if done {
-		return maxDoneTime
-	}
-	return maxTailTime
-}
-
-// turnSource holds the source of the current turn, which any goroutine may close.
-type turnSource[C any] struct {
-	mu      sync.Mutex
-	current adapter.Source[C] // nil if there is none
-}
-
-// get returns the current source, or nil.
-func (s *turnSource[C]) get() adapter.Source[C] {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.current
-}
-
-// set makes source the current one, or closes it if the stream was closed.
-func (s *turnSource[C]) set(source adapter.Source[C], closed *atomic.Bool) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if closed.Load() {
-		_ = source.Close() // the caller is told that the stream is closed
-		return false
-	}
-	s.current = source
-	return true
-}
-
-// close closes the current source.
-func (s *turnSource[C]) close() error {
-	s.mu.Lock()
-	source := s.current
-	s.current = nil
-	s.mu.Unlock()
-	if source == nil {
-		return nil
-	}
-	return source.Close()
-}

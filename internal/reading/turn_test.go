@@ -1,4 +1,4 @@
-package middleware
+package reading
 
 import (
 	"fmt"
@@ -31,59 +31,59 @@ func TestTurnReaderCopiesWhatItKeeps(t *testing.T) {
 		reuse = append(reuse, back)
 		return loan
 	}
-	r := turnReader{text: turnText{printable: true}}
+	r := Turn{Shown: ShownText{printable: true}}
 	r.Text(lend("todo_pause('a"))
 	r.Call(0, lend("p"), lend("todo_"), lend(`{"a":`))
 	r.Finish(lend("end_turn"))
-	own := turnReader{first: true, calls: tracker{unwatched: true}}
+	own := Turn{First: true, Calls: Calls{Unwatched: true}}
 	own.Text(lend("shown"))
-	kept := own.chunk.clone()
+	kept := own.Chunk.Clone()
 	for _, back := range reuse {
 		back()
 	}
-	assert.Equal(t, "shown", kept.text)
-	assert.Equal(t, "end_turn", r.finish)
-	call := r.calls.calls[0]
-	assert.Equal(t, []string{"p", "todo_", `{"a":`}, []string{call.id, call.name, string(call.arguments)})
-	assert.Equal(t, "todo_pause('a", r.text.printed.Release())
+	assert.Equal(t, "shown", kept.Text)
+	assert.Equal(t, "end_turn", r.FinishReason)
+	call := r.Calls.calls[0]
+	assert.Equal(t, []string{"p", "todo_", `{"a":`}, []string{call.ID, call.Name, string(call.Arguments)})
+	assert.Equal(t, "todo_pause('a", r.Shown.printed.Release())
 }
 
 func TestTurnReaderAddsUpWhatAChunkHolds(t *testing.T) {
 	t.Parallel()
-	r := turnReader{first: true, calls: tracker{unwatched: true}}
+	r := Turn{First: true, Calls: Calls{Unwatched: true}}
 	r.Text("One, ")
 	r.Text("")
 	r.Text("two.")
-	assert.Equal(t, "One, two.", r.chunk.text)
-	assert.Equal(t, len("One, two."), r.chunk.size)
-	r.nextChunk()
+	assert.Equal(t, "One, two.", r.Chunk.Text)
+	assert.Equal(t, len("One, two."), r.Chunk.Size)
+	r.NextChunk()
 	r.Text("")
-	assert.False(t, r.chunk.ownText)
-	assert.False(t, r.chunk.adds())
+	assert.False(t, r.Chunk.OwnText)
+	assert.False(t, r.Chunk.Adds())
 	r.Call(0, "id", "name", "arguments")
 	r.Reasoning("why")
 	r.Size(100)
-	assert.Equal(t, len("id"+"name"+"arguments"+"why")+100, r.chunk.size)
+	assert.Equal(t, len("id"+"name"+"arguments"+"why")+100, r.Chunk.Size)
 }
 
 func TestTurnReaderKnowsWhatAReaderWouldMiss(t *testing.T) {
 	t.Parallel()
-	for name, report := range map[string]func(*turnReader){
-		"text":                 func(r *turnReader) { r.Text("One:") },
-		"reasoning":            func(r *turnReader) { r.Reasoning("why") },
-		"a call":               func(r *turnReader) { r.Call(0, "", "", "") },
-		"a call of other form": (*turnReader).OtherCall,
-		"a refusal":            (*turnReader).Refusal,
-		"another choice":       (*turnReader).OtherChoice,
+	for name, report := range map[string]func(*Turn){
+		"text":                 func(r *Turn) { r.Text("One:") },
+		"reasoning":            func(r *Turn) { r.Reasoning("why") },
+		"a call":               func(r *Turn) { r.Call(0, "", "", "") },
+		"a call of other form": (*Turn).OtherCall,
+		"a refusal":            (*Turn).Refusal,
+		"another choice":       (*Turn).OtherChoice,
 	} {
-		r := turnReader{first: true, calls: tracker{unwatched: true}}
+		r := Turn{First: true, Calls: Calls{Unwatched: true}}
 		r.Usage(adapter.Usage{Prompt: 1})
 		r.Finish("stop")
 		r.Done()
-		assert.False(t, r.chunk.adds(), "usage and the end are expected")
-		r.nextChunk()
+		assert.False(t, r.Chunk.Adds(), "usage and the end are expected")
+		r.NextChunk()
 		report(&r)
-		assert.True(t, r.chunk.adds(), name)
+		assert.True(t, r.Chunk.Adds(), name)
 	}
 }
 
@@ -105,19 +105,19 @@ func fragmentOf(t *testing.T, s string) (index int, id, name, arguments string) 
 	return index, part[1], part[2], part[3]
 }
 
-// track makes a tracker read the fragments, each in a chunk of its own, and returns
+// track makes a Calls read the fragments, each in a chunk of its own, and returns
 // how each is shown after all of them: "-" for dropped, "=" for unchanged, a number
 // for the new index, with a + for the first fragment.
-func track(t *testing.T, fragments []string) (*tracker, []string) {
+func track(t *testing.T, fragments []string) (*Calls, []string) {
 	t.Helper()
-	var calls tracker
-	entries := make([]fragment, 0, len(fragments))
+	var calls Calls
+	entries := make([]Fragment, 0, len(fragments))
 	for _, f := range fragments {
 		index, id, name, arguments := fragmentOf(t, f)
 		at := calls.add(index, id, name, arguments)
-		entries = append(entries, fragment{call: at, empty: id == "" && name == "" && arguments == ""})
+		entries = append(entries, Fragment{call: at, empty: id == "" && name == "" && arguments == ""})
 	}
-	calls.decideOpen()
+	calls.DecideOpen()
 	shown := make([]string, 0, len(entries))
 	for _, e := range entries {
 		shown = append(shown, showEdit(calls.edit(e)))
@@ -137,12 +137,12 @@ func showEdit(e adapter.CallEdit) string {
 	return strconv.Itoa(e.Index)
 }
 
-// showSlots describes the calls that the tracker has made of the fragments: each
+// showSlots describes the calls that the Calls has made of the fragments: each
 // call's kind, name and arguments, as far as they are kept.
-func showSlots(c *tracker) []string {
+func showSlots(c *Calls) []string {
 	list := make([]string, 0, len(c.calls))
 	for _, s := range c.calls {
-		list = append(list, strings.TrimSpace(fmt.Sprintf("%s %s", [...]string{"open", "paused", "other"}[s.kind], s.name)))
+		list = append(list, strings.TrimSpace(fmt.Sprintf("%s %s", [...]string{"open", "paused", "other"}[s.kind], s.Name)))
 	}
 	return list
 }
@@ -169,17 +169,17 @@ func TestTrackerPutsFragmentsTogether(t *testing.T) {
 			calls:     []string{"paused todo_pause", "other edit_file"},
 			shown:     []string{"-", "0+", "-", "0", "-", "0"},
 		},
-		"by id, with an index from the second fragment on": {
+		"by id, with an index from the second Fragment on": {
 			fragments: []string{"_ p todo_pause {", "0 p _ }"},
 			calls:     []string{"paused todo_pause"},
 			shown:     []string{"-", "-"},
 		},
-		"by id, with an index in the first fragment only": {
+		"by id, with an index in the first Fragment only": {
 			fragments: []string{"0 p todo_pause {", "1 a edit_file {", "_ p _ }", "_ a _ }"},
 			calls:     []string{"paused todo_pause", "other edit_file"},
 			shown:     []string{"-", "0+", "-", "0"},
 		},
-		"by index, with an id from the second fragment on": {
+		"by index, with an id from the second Fragment on": {
 			fragments: []string{"0 _ todo_pause {", "0 p _ }", "1 a edit_file {}"},
 			calls:     []string{"paused todo_pause", "other edit_file"},
 			shown:     []string{"-", "-", "0+"},
@@ -204,12 +204,12 @@ func TestTrackerPutsFragmentsTogether(t *testing.T) {
 			calls:     []string{"paused todo_pause", "other edit_file"},
 			shown:     []string{"-", "0+"},
 		},
-		"a name repeated in every fragment is one call": {
+		"a name repeated in every Fragment is one call": {
 			fragments: []string{"_ _ todo_pause {", "_ _ todo_pause }"},
 			calls:     []string{"paused todo_pause"},
 			shown:     []string{"-", "-"},
 		},
-		"a name repeated in every fragment of another call": {
+		"a name repeated in every Fragment of another call": {
 			fragments: []string{"_ _ edit_file {", "_ _ edit_file }", "_ _ todo_pause {}"},
 			calls:     []string{"other edit_file", "paused todo_pause"},
 			shown:     []string{"0+", "0", "-"},
@@ -239,7 +239,7 @@ func TestTrackerPutsFragmentsTogether(t *testing.T) {
 			calls:     []string{"paused todo_pause", "other edit_file"},
 			shown:     []string{"-", "-", "0+", "-"},
 		},
-		"a fragment that adds nothing is left out": {
+		"a Fragment that adds nothing is left out": {
 			fragments: []string{"0 p todo_pause {}", "1 a edit_file {}", "1 _ _ _"},
 			calls:     []string{"paused todo_pause", "other edit_file"},
 			shown:     []string{"-", "0+", "-"},
@@ -270,7 +270,7 @@ func TestTrackerPutsFragmentsTogether(t *testing.T) {
 			calls, shown := track(t, c.fragments)
 			assert.Equal(t, c.calls, showSlots(calls))
 			assert.Equal(t, c.shown, shown)
-			assert.Zero(t, calls.undecided)
+			assert.Zero(t, calls.Undecided)
 		})
 	}
 }
@@ -305,7 +305,7 @@ func TestTrackerReadsNames(t *testing.T) {
 			}
 			calls, _ := track(t, fragments)
 			assert.Equal(t, []string{c.call}, showSlots(calls))
-			assert.Equal(t, strings.HasPrefix(c.call, "paused"), calls.pauseRemoved)
+			assert.Equal(t, strings.HasPrefix(c.call, "paused"), calls.PauseRemoved)
 		})
 	}
 }
@@ -319,16 +319,16 @@ func orUnderscore(s string) string {
 
 func TestTrackerKnowsAsSoonAsItCan(t *testing.T) {
 	t.Parallel()
-	var calls tracker
+	var calls Calls
 	calls.add(0, "a", "todo", "")
-	assert.EqualValues(t, 1, calls.undecided)
+	assert.EqualValues(t, 1, calls.Undecided)
 	calls.add(1, "b", "edit_file", "")
-	assert.EqualValues(t, 1, calls.undecided, "another call does not decide the first")
-	assert.EqualValues(t, 1, calls.others)
+	assert.EqualValues(t, 1, calls.Undecided, "another call does not decide the first")
+	assert.EqualValues(t, 1, calls.Others)
 	calls.add(0, "", "_l", "")
-	assert.EqualValues(t, 0, calls.undecided)
-	assert.EqualValues(t, 2, calls.others)
-	assert.False(t, calls.pauseRemoved)
+	assert.EqualValues(t, 0, calls.Undecided)
+	assert.EqualValues(t, 2, calls.Others)
+	assert.False(t, calls.PauseRemoved)
 }
 
 func TestTrackerKeepsTheArgumentsOfPauses(t *testing.T) {
@@ -346,9 +346,9 @@ func TestTrackerKeepsTheArgumentsOfPauses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			calls, _ := track(t, fragments)
-			require.NotNil(t, calls.pauseCall())
-			assert.JSONEq(t, `{"a":1}`, string(calls.pauseCall().arguments))
-			assert.Equal(t, "p", orP(calls.pauseCall().id))
+			require.NotNil(t, calls.Pause())
+			assert.JSONEq(t, `{"a":1}`, string(calls.Pause().Arguments))
+			assert.Equal(t, "p", orP(calls.Pause().ID))
 		})
 	}
 }
@@ -362,25 +362,25 @@ func orP(id string) string {
 
 func TestTrackerIsBounded(t *testing.T) {
 	t.Parallel()
-	var calls tracker
+	var calls Calls
 	first := calls.add(0, "p", "todo_pause", "")
 	for range 100 {
 		calls.add(0, "", "", strings.Repeat("x", 1000))
 	}
-	assert.Len(t, calls.calls[first].arguments, maxArguments+1, "one byte over the bound, so that overlong arguments show")
+	assert.Len(t, calls.calls[first].Arguments, maxArguments+1, "one byte over the bound, so that overlong arguments show")
 	for i := range 2 * maxCalls {
 		calls.add(i+1, fmt.Sprint("call", i), "edit_file", "{}")
 	}
 	assert.Len(t, calls.calls, maxCalls)
-	assert.EqualValues(t, 2*maxCalls, calls.others, "calls past the bound count too")
-	assert.Equal(t, adapter.CallEdit{}, calls.edit(fragment{call: untracked}), "calls past the bound are shown as they came")
+	assert.EqualValues(t, 2*maxCalls, calls.Others, "calls past the bound count too")
+	assert.Equal(t, adapter.CallEdit{}, calls.edit(Fragment{call: untracked}), "calls past the bound are shown as they came")
 
-	calls.pauseRemoved = false
+	calls.PauseRemoved = false
 	pause := calls.add(3*maxCalls, "q", "todo_pause", "{}")
-	assert.Equal(t, adapter.CallEdit{Drop: true}, calls.edit(fragment{call: pause}), "except todo_pause")
-	assert.True(t, calls.pauseRemoved)
+	assert.Equal(t, adapter.CallEdit{Drop: true}, calls.edit(Fragment{call: pause}), "except todo_pause")
+	assert.True(t, calls.PauseRemoved)
 
-	own := tracker{unwatched: true, calls: calls.calls}
+	own := Calls{Unwatched: true, calls: calls.calls}
 	assert.Equal(t, untracked, own.add(3*maxCalls, "q", "todo_pause", "{}"), "unwatched, it may be the caller's own")
 }
 
@@ -402,17 +402,17 @@ func TestCallsShownBeforeAPauseKeepTheirIndexes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var calls tracker
+			var calls Calls
 			var shown []string
 			show := func(fragments []string) {
 				for _, f := range fragments {
 					index, id, name, arguments := fragmentOf(t, f)
-					e := fragment{call: calls.add(index, id, name, arguments)}
+					e := Fragment{call: calls.add(index, id, name, arguments)}
 					shown = append(shown, showEdit(calls.edit(e)))
 				}
 			}
 			show(c.before)
-			pause := fragment{call: calls.add(len(c.before), "p", "todo_pause", "{}")}
+			pause := Fragment{call: calls.add(len(c.before), "p", "todo_pause", "{}")}
 			assert.Equal(t, "-", showEdit(calls.edit(pause)))
 			show(c.after)
 			assert.Equal(t, c.shown, shown)

@@ -1,4 +1,4 @@
-package middleware
+package reading
 
 import (
 	"math/rand/v2"
@@ -13,52 +13,52 @@ func TestTranscriptHoldsWhatWasAdded(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // repeatable is what it has to be
-		var text transcript
+		var text Transcript
 		want := ""
 		for range r.IntN(60) {
 			switch r.IntN(12) {
 			case 0:
-				before := text.bytes()
+				before := text.Bytes()
 				copied := string(before)
-				text.add("more")
+				text.Add("more")
 				want += "more"
 				require.Equal(t, copied, string(before), "bytes that were read do not change")
 			case 1:
 				n := r.IntN(len(want) + 1)
-				text.cut(n)
+				text.Cut(n)
 				want = want[:n]
 			default:
 				more := strings.Repeat(string(rune('a'+r.IntN(26))), r.IntN(1<<r.IntN(13)))
-				text.add(more)
+				text.Add(more)
 				want += more
 			}
-			require.Equal(t, len(want), text.len())
+			require.Equal(t, len(want), text.Len())
 		}
-		require.Equal(t, want, string(text.bytes()))
+		require.Equal(t, want, string(text.Bytes()))
 	}
 }
 
 func TestTranscriptWastesLittle(t *testing.T) {
 	t.Parallel()
-	var text transcript
-	for text.len() < 1<<20 {
-		text.add(" some words")
+	var text Transcript
+	for text.Len() < 1<<20 {
+		text.Add(" some words")
 		room := cap(text.last)
 		for _, block := range text.blocks {
 			room += cap(block)
 		}
-		require.LessOrEqual(t, room, text.len()+max(text.len()/4, minBlock)+maxBlock/64)
+		require.LessOrEqual(t, room, text.Len()+max(text.Len()/4, minBlock)+maxBlock/64)
 	}
 	assert.Less(t, len(text.blocks), 64)
 }
 
 func TestTranscriptKeepsReasoningOnlyIfItIsWanted(t *testing.T) {
 	t.Parallel()
-	var text transcript
-	text.addReasoning("Hm.")
-	assert.Empty(t, text.reasoningText())
-	text.reasoning = new([]byte)
-	text.addReasoning("Hm. ")
-	text.addReasoning("Yes.")
-	assert.Equal(t, "Hm. Yes.", text.reasoningText())
+	var text Transcript
+	text.AddReasoning("Hm.")
+	assert.Empty(t, text.ReasoningText())
+	text.Reasoning = new([]byte)
+	text.AddReasoning("Hm. ")
+	text.AddReasoning("Yes.")
+	assert.Equal(t, "Hm. Yes.", text.ReasoningText())
 }

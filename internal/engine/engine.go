@@ -1,0 +1,111 @@
+// Package engine is what carryon/middleware shows of itself to carryon/adapter/join: an
+// interface of a few verbs, and what both of them know of an answer.
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/clock"
+	"github.com/carryon-go/carryon/internal/reading"
+)
+
+// Engine begins calls. O is the outcome of a call, as a program sees it.
+type Engine[O any] interface {
+	// Begin begins a call. If it is left alone, Begin returns nil and the final outcome.
+	Begin(ctx context.Context, r *adapter.Request) (*Handle[O], O)
+	// Pass records the outcome of a call whose request was not read far enough.
+	Pass(ctx context.Context, reason continuation.Reason)
+	// AttachesReminders reports whether requests may carry reminders.
+	AttachesReminders() bool
+}
+
+// Call is a call of the program that the engine may continue. Whoever reads its answer
+// drives it, on one goroutine at a time; Context, OpenContext, Additions, Outcome, Cancel
+// and Interruption are safe for concurrent use.
+type Call[O any] interface {
+	Context() context.Context     // for the caller's own request
+	OpenContext() context.Context // the same, but the answer may outlive the call
+	Additions() *adapter.Additions
+	Outcome() O
+
+	// TurnRead says that the turn was read up to its finish.
+	TurnRead()
+	// MayGoOn reports whether the call may go on after the first turn, whose end is not
+	// read yet. If not, that is decided.
+	MayGoOn() bool
+	// BreakOff decides on the caller's own turn, which did not end as it should have: with
+	// err, if that is not nil.
+	BreakOff(err error)
+	// EndTurn says that all of the turn was read, or that it failed with err.
+	EndTurn(err error)
+	// GoesOn decides on the turn that has ended, and reports whether the call goes on.
+	// fault is an error that came after the finish, or nil.
+	GoesOn(fault error) bool
+	// Next waits until the continuation may be sent, and returns it; nil if nothing more is
+	// sent. If the program is asked whether its work is done, Next returns ErrWaiting
+	// whenever patience is over, unless that is 0. Another error ends the answer.
+	Next(patience time.Duration) (*adapter.Continuation, error)
+	// ShowedLife says that the caller was shown a sign of life during ErrWaiting.
+	ShowedLife()
+	// BeginTurn begins the turn of a continuation. It returns the ctx to send it with, and
+	// one that ends when the program ends.
+	BeginTurn(k *adapter.Continuation) (turn, program context.Context)
+	// Failed says that a continuation, whose turn has ended, failed with err, and whether a
+	// part of a tool call was shown. If again is true, the continuation is sent once more.
+	// interrupted is an error that ends the answer.
+	Failed(err error, showedCall bool) (again bool, interrupted error)
+	// Notice returns the text that the caller is shown of a pause, "" for none.
+	Notice() string
+
+	// Abandon ends the turn that is open, if one is, because the caller has closed the
+	// stream.
+	Abandon()
+	// CallbackFailed says that one of the caller's callbacks failed with err.
+	CallbackFailed(err error)
+	// Interruption returns the error with which the caller ended the call, or nil.
+	Interruption() error
+	// Cancel cancels what runs of the call, and gives back its claim on the session.
+	Cancel()
+	// End ends the call. It may be called again.
+	End()
+}
+
+// Handle is a call as carryon/adapter/join holds it. It is a part of the call, so that it
+// costs no allocation of its own.
+type Handle[O any] struct {
+	call   Call[O]
+	answer Answer
+}
+
+// Set sets what the handle is of.
+func (h *Handle[O]) Set(c Call[O], a Answer) { h.call, h.answer = c, a }
+
+// Call returns the call.
+func (h *Handle[O]) Call() Call[O] { return h.call }
+
+// Answer returns what is known of the answer.
+func (h *Handle[O]) Answer() *Answer { return &h.answer }
+
+// ErrWaiting is the error of [Call].Next if its patience is over.
+var ErrWaiting = errors.New("middleware: the program's check still runs")
+
+// Answer is what both the engine and whoever joins the turns of a call know of its answer.
+type Answer struct {
+	Turn     *reading.Turn       // the current turn
+	Text     *reading.Transcript // of all turns
+	Times    *reading.Times      // of the current turn; nil if nobody wants to know
+	Timeouts *Timeouts           // of the caller; nil if it waits for any time
+	Clock    clock.Clock
+
+	FirstChunk, BetweenChunks time.Duration // limits for a continuation
+
+	Usage        adapter.UsageShown // of a joined answer
+	NoFinish     bool               // see [adapter.Request]
+	SaysDone     bool               // see [adapter.Request]
+	PlainStop    string             // the provider's word for a plain stop; set if turn 1 ended in one
+	HasReminders bool               // the caller's own request carries reminders, which are reported on
+}
