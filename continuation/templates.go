@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/carryon-go/carryon/internal/placeholder"
 )
 
 // PromptPreamble is the first line of every prompt, whatever the templates are. It keeps
@@ -75,21 +77,10 @@ func (t Templates) Check() error {
 	)
 }
 
-// placeholder returns the expression for braces around one word, which it captures.
-var placeholder = sync.OnceValue(func() *regexp.Regexp { //nolint:gochecknoglobals // constant
-	return regexp.MustCompile(`\{([\p{L}\p{Nd}_]+)\}`)
+// inBraces returns the expression for braces around one word.
+var inBraces = sync.OnceValue(func() *regexp.Regexp { //nolint:gochecknoglobals // constant
+	return regexp.MustCompile(`\{[\p{L}\p{Nd}_]+\}`)
 })
-
-const placeholderOfTask = "taskDescription"
-
-// isPlaceholder reports whether a word in braces stands for something.
-func isPlaceholder(word string) bool {
-	switch word {
-	case placeholderOfTask, "attemptCount", "whatHappened", "openTodos", "withTodoTool", "whenToPause":
-		return true
-	}
-	return false
-}
 
 // checkTemplate checks one text. An empty one means the built-in text.
 func checkTemplate(name, text string, needsTask bool) error {
@@ -97,14 +88,14 @@ func checkTemplate(name, text string, needsTask bool) error {
 		return templateError(name, "not valid UTF-8")
 	}
 	if strings.Contains(text, "{") { // the expression takes long to compile
-		for _, match := range placeholder().FindAllStringSubmatch(text, -1) {
-			if word := match[1]; !isPlaceholder(word) {
-				return templateError(name, "unknown placeholder {"+word+"}")
+		for _, found := range inBraces().FindAllString(text, -1) {
+			if placeholder.Of(found) == placeholder.None {
+				return templateError(name, "unknown placeholder "+found)
 			}
 		}
 	}
-	if needsTask && text != "" && !strings.Contains(text, "{"+placeholderOfTask+"}") {
-		return templateError(name, "needs {"+placeholderOfTask+"}")
+	if needsTask && text != "" && !strings.Contains(text, placeholder.Task.String()) {
+		return templateError(name, "needs "+placeholder.Task.String())
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/description"
 	"github.com/carryon-go/carryon/internal/handback"
+	"github.com/carryon-go/carryon/internal/placeholder"
 )
 
 const (
@@ -116,13 +117,13 @@ func (in *Input) values(dst []byte, number int) (v values, rest []byte) {
 	if len(task) == 0 {
 		task = append(task, fallbackTask...)
 	}
-	v[slotTask] = task
-	v[slotAttempt] = strconv.AppendInt(behind(task), int64(number), 10)
-	v[slotHappened] = append(behind(v[slotAttempt]), in.happened()...)
-	v[slotOpen] = in.List.appendOpen(behind(v[slotHappened]))
-	v[slotTool] = in.List.appendTool(behind(v[slotOpen]))
-	v[slotPause] = in.appendPause(behind(v[slotTool]))
-	return v, behind(v[slotPause])
+	v[placeholder.Task] = task
+	v[placeholder.Attempt] = strconv.AppendInt(behind(task), int64(number), 10)
+	v[placeholder.Happened] = append(behind(v[placeholder.Attempt]), in.happened()...)
+	v[placeholder.Open] = in.List.appendOpen(behind(v[placeholder.Happened]))
+	v[placeholder.Tool] = in.List.appendTool(behind(v[placeholder.Open]))
+	v[placeholder.Pause] = in.appendPause(behind(v[placeholder.Tool]))
+	return v, behind(v[placeholder.Pause])
 }
 
 // behind returns the room behind a value.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/placeholder"
 )
 
 // New returns a Prompter for the texts of t. For an empty text it takes the built-in one. It
@@ -25,32 +26,7 @@ func New(t continuation.Templates) (*Prompter, error) {
 // newVariant compiles the body of a mode.
 func newVariant(frame, base string) variant {
 	base = cmp.Or(base, frame+inFrame)
-	return variant{frame: body(frame), base: body(base), pauses: strings.Contains(base, placeholders[slotPause])}
-}
-
-// slot is a place in a text that a value fills.
-type slot uint8
-
-const (
-	slotNone slot = iota
-	slotTask
-	slotAttempt
-	slotHappened
-	slotOpen
-	slotTool
-	slotPause
-	slotCount
-)
-
-// placeholders are what stands in a text for each slot; [continuation.Templates] says what
-// they mean.
-var placeholders = [slotCount]string{ //nolint:gochecknoglobals // constant
-	slotTask:     "{taskDescription}",
-	slotAttempt:  "{attemptCount}",
-	slotHappened: "{whatHappened}",
-	slotOpen:     "{openTodos}",
-	slotTool:     "{withTodoTool}",
-	slotPause:    "{whenToPause}",
+	return variant{frame: body(frame), base: body(base), pauses: strings.Contains(base, placeholder.Pause.String())}
 }
 
 // body compiles the body of a prompt, with the line that every prompt opens with.
@@ -75,7 +51,7 @@ type template []segment
 // segment is a piece of text, or a slot, and the white space before it.
 type segment struct {
 	gap, text string
-	slot      slot
+	slot      placeholder.Slot
 }
 
 // parse splits text at its placeholders.
@@ -90,32 +66,32 @@ func parse(text string) template {
 			t = append(t, segment{gap: text[:begin], text: words})
 			gap = text[begin+len(words) : at]
 		}
-		if next != slotNone {
+		if next != placeholder.None {
 			t = append(t, segment{gap: gap, slot: next})
 		}
-		text = text[at+len(placeholders[next]):]
+		text = text[at+len(next.String()):]
 	}
 	return t
 }
 
 // firstPlaceholder returns where the first placeholder of a text begins, and its slot; or
 // the end of the text.
-func firstPlaceholder(text string) (int, slot) {
+func firstPlaceholder(text string) (int, placeholder.Slot) {
 	for at := range len(text) {
 		if text[at] != '{' {
 			continue
 		}
-		for s := slotTask; s < slotCount; s++ {
-			if strings.HasPrefix(text[at:], placeholders[s]) {
+		for s := placeholder.Task; s < placeholder.Count; s++ {
+			if strings.HasPrefix(text[at:], s.String()) {
 				return at, s
 			}
 		}
 	}
-	return len(text), slotNone
+	return len(text), placeholder.None
 }
 
 // values are what the slots of a template are filled with.
-type values [slotCount][]byte
+type values [placeholder.Count][]byte
 
 // size returns the length of what render writes, or a little more.
 func (t template) size(v *values) int {
@@ -137,7 +113,7 @@ func (t template) render(b *strings.Builder, v *values) {
 		} else {
 			gap = s.gap
 		}
-		joined = s.slot != slotNone && len(v[s.slot]) == 0
+		joined = s.slot != placeholder.None && len(v[s.slot]) == 0
 		if !joined {
 			b.WriteString(gap)
 			b.WriteString(s.text)

@@ -1,14 +1,73 @@
-// Package reasons names the values of [continuation.Reason]. Programs know them by their
-// codes, which package continuation has, in the same order.
+// Package reasons has the reasons for continuing a turn or not. Programs know them as
+// [continuation.Reason], by their codes.
 package reasons
 
-import "github.com/carryon-go/carryon/continuation"
+import (
+	"fmt"
+	"strconv"
+)
+
+// Reason is [continuation.Reason].
+type Reason uint8
+
+// String returns the reason in words, for people. The wording may change.
+func (r Reason) String() string {
+	if int(r) < len(table) {
+		return table[r].text
+	}
+	return "continuation.Reason(" + strconv.Itoa(int(r)) + ")"
+}
+
+// Code returns the name of the reason for programs, for example as a label of metrics or
+// a key of a table. It consists of lower-case letters and "_", such as "no_list", and
+// does not change.
+func (r Reason) Code() string {
+	if int(r) < len(table) {
+		return table[r].code
+	}
+	return "unknown"
+}
+
+// MarshalText returns the code, so that a stored reason keeps its meaning in later
+// versions.
+func (r Reason) MarshalText() ([]byte, error) {
+	return []byte(r.Code()), nil
+}
+
+// UnmarshalText reads a code. It returns an error for a code that this version does not
+// know.
+func (r *Reason) UnmarshalText(code []byte) error {
+	for i := range table {
+		if table[i].code == string(code) {
+			*r = Reason(i) //nolint:gosec // there are fewer than 256
+			return nil
+		}
+	}
+	return fmt.Errorf("continuation: unknown reason %q", code)
+}
+
+// Exhausted reports whether the reason is that a budget is used up.
+func (r Reason) Exhausted() bool { return r.leadsTo(exhausted) }
+
+// Continues reports whether a turn with this reason is continued.
+func (r Reason) Continues() bool { return r.leadsTo(continues) }
+
+func (r Reason) leadsTo(k kind) bool { return int(r) < len(table) && table[r].kind == k }
+
+// kind says what a reason leads to, where a program asks for it.
+type kind uint8
+
+const (
+	ends      kind = iota // the turn is not continued
+	continues             // it is
+	exhausted             // it is not, because a budget is used up
+)
 
 // The reasons, in groups. The decision checks the groups in about this order, and the
 // first reason that applies is its result.
 const (
 	// None is the zero value: no decision was taken.
-	None continuation.Reason = iota
+	None Reason = iota
 	// Satisfied and the two after it are the reasons to continue.
 	Satisfied
 	Ask         // there is no list: the model is asked whether anything is open; see middleware.WithClosingQuestion
@@ -124,3 +183,84 @@ const (
 	// the control group; see middleware.WithHoldout.
 	Holdout
 )
+
+// table has the code and the text of each reason.
+var table = [...]struct { //nolint:gochecknoglobals // constant
+	code, text string
+	kind       kind
+}{
+	None:               {"none", "No decision was taken", ends},
+	Satisfied:          {"satisfied", "All continuation conditions satisfied", continues},
+	Ask:                {"ask", "There is no list, so the model is asked whether anything is still open", continues},
+	CheckFailed:        {"check_failed", "The program's check failed", continues},
+	Disabled:           {"disabled", "Todo continuation is disabled in ephemeral settings", ends},
+	Suppressed:         {"suppressed", "Continuation is suppressed for this call", ends},
+	Nested:             {"nested", "The call runs inside another carryon layer", ends},
+	LegacyFunctions:    {"legacy_functions", "The request uses legacy functions", ends},
+	NoTools:            {"no_tools", "The request offers no tools", ends},
+	NoListTool:         {"no_list_tool", "No tool of the request can write the todo list", ends},
+	NoMessages:         {"no_messages", "The request has no list of messages", ends},
+	ToolChoice:         {"tool_choice", "The request's tool choice rules a continuation out", ends},
+	ManyChoices:        {"several_choices", "More than one choice was asked for", ends},
+	JSON:               {"json_response", "The request asks for a JSON response", ends},
+	Prefill:            {"prefill", "The request begins the answer itself", ends},
+	NoAnswer:           {"no_answer", "The request asks for no answer", ends},
+	Compaction:         {"compaction", "The request asks to stop after a compaction", ends},
+	SideCall:           {"side_call", "An agent asks for something beside its work", ends},
+	PreviousResponse:   {"previous_response", "The request continues a stored response (previous_response_id) instead of sending its whole input", ends},
+	Conversation:       {"conversation", "The request adds to a stored conversation instead of sending its whole input", ends},
+	BackgroundResponse: {"background_response", "The response is made in the background and fetched later", ends},
+	StopSequences:      {"stop_sequences", "The request has stop sequences, and an answer that hits one ends like any other", ends},
+	CachedContent:      {"cached_content", "The request uses cached content, beside which no tool can be added", ends},
+	Resumption:         {"resumption", "The request resumes an answer that was cut off", ends},
+	Modalities:         {"modalities", "The request asks for more than text", ends},
+	Framing:            {"framing", "The answer is streamed as a JSON array, not as events (alt=sse)", ends},
+	Path:               {"path", "The path is of no protocol that carryon speaks", ends},
+	Method:             {"method", "The request is not a POST", ends},
+	ContentType:        {"content_type", "The content type of the request is not JSON", ends},
+	Encoded:            {"encoded", "The body of the request is encoded", ends},
+	TooLarge:           {"too_large", "The body of the request is too large", ends},
+	Signed:             {"signed", "The request carries a signature of its body", ends},
+	NoBody:             {"no_body", "The request has no body", ends},
+	Unreadable:         {"unreadable", "The body of the request could not be read", ends},
+	BrokeOff:           {"broke_off", "The call broke off", ends},
+	ToolCalls:          {"tool_calls", "Tool calls were made during stream - no continuation needed", ends},
+	TooLong:            {"too_long", "The answer is too long to be sent again", ends},
+	Refused:            {"refused", "The model refused to answer", ends},
+	UnknownContent:     {"unknown_content", "The turn held content that carryon does not know", ends},
+	NotEnded:           {"not_ended", "The turn did not end with a plain stop", ends},
+	Paused:             {"paused", "The session is paused", ends},
+	Superseded:         {"superseded", "A newer user turn has begun", ends},
+	ProviderRefused:    {"provider_refused", "The provider refused a continuation in this user turn", ends},
+	NoList:             {"no_list", "No todo list found", ends},
+	NothingOpen:        {"nothing_open", "The model was asked, and says that nothing is open", ends},
+	Asked:              {"asked_before", "The model was asked whether anything is open, and has called no tool since", ends},
+	ListUnreadable:     {"list_unreadable", "The todo list could not be read", ends},
+	NoSession:          {"no_session", "There is no session, so there is no todo list", ends},
+	SourceFailed:       {"source_failed", "The todo source failed", ends},
+	SourceLate:         {"source_late", "The todo source was late", ends},
+	EmptyList:          {"list_empty", "The todo list is empty", ends},
+	UnknownStatus:      {"unknown_status", "No active todos found (pending or in_progress), but unknown statuses", ends},
+	NoActiveTodos:      {"no_active_todos", "No active todos found (pending or in_progress)", ends},
+	AsksUser:           {"asks_user", "The model asked the user something", ends},
+	ListUntouched:      {"list_untouched", "The todo list was not written in this user turn", ends},
+	OthersWork:         {"others_work", "All open todos belong to other agents, or wait for them", ends},
+	Background:         {"background", "Background tasks are pending or running", ends},
+	Active:             {"already_active", "Already in continuation process", ends},
+	MaxAttempts:        {"max_attempts", "Maximum continuation attempts exceeded", exhausted},
+	WithoutProgress:    {"max_without_progress", "Maximum continuations without progress exceeded", exhausted},
+	TokenBudget:        {"token_budget", "Token budget for continuations exceeded", exhausted},
+	NoSuitableTodo:     {"no_suitable_todo", "No suitable active todo found", ends},
+	TooSoon:            {"too_soon", "Too soon since last continuation attempt", ends},
+	CheckDue:           {"check_due", "The program's check is asked whether the work is done", ends},
+	CheckPassed:        {"check_passed", "The program's check passed", ends},
+	CheckUnknown:       {"check_unknown", "The program's check could not tell whether the work is done", ends},
+	CheckExhausted:     {"check_exhausted", "The program's check failed when it was last asked, and no attempt is left", exhausted},
+	Gate:               {"gate", "The gate vetoed the continuation", ends},
+	Store:              {"store", "The session state is unavailable", ends},
+	StoreSkipped:       {"store_skipped", "The session state was unavailable before, and is not asked for", ends},
+	Deadline:           {"deadline", "Too little time is left before the caller's deadline", ends},
+	Shutdown:           {"shutdown", "The program is shutting down", ends},
+	Failed:             {"failed", "The continuation failed", ends},
+	Holdout:            {"holdout", "The session is held out for comparison, and would have been continued", ends},
+}
