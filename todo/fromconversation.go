@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"hash/maphash"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"github.com/carryon-go/carryon/internal/lru"
 	"github.com/carryon-go/carryon/internal/origins"
 	"github.com/carryon-go/carryon/internal/scope"
+	"github.com/carryon-go/carryon/internal/toolcall"
 )
 
 // Bounds of one search through a conversation.
@@ -31,8 +33,10 @@ type ConversationOption func(*conversationSource)
 
 // conversationSource is the Provider that FromConversation returns.
 type conversationSource struct {
-	tools      []tool
-	remembered remembered
+	tools       []tool
+	newReaders  []func(offered iter.Seq[string]) Reader
+	readerTools []toolcall.Name // with which the model writes the lists that readers read
+	remembered  remembered
 }
 
 // WithToolNames adds names of tools that write a todo list, for tools that
@@ -42,7 +46,7 @@ type conversationSource struct {
 func WithToolNames(names ...string) ConversationOption {
 	var tools []tool
 	for _, name := range names {
-		if plain := newToolName(name); plain != "" {
+		if plain := toolcall.NewName(name); plain != "" {
 			tools = append(tools, tool{plain, wholeTool})
 		}
 	}
@@ -71,15 +75,13 @@ func WithToolNames(names ...string) ConversationOption {
 //     with an "action" such as add, toggle, complete or clear. Their calls are replayed;
 //     the ids may be in the results. TaskCreate and TaskUpdate may also say who owns a
 //     todo and what it waits for.
-//   - sql, the tool with which Copilot CLI keeps its list in a table. Its statements
-//     are replayed as long as the results confirm them.
-//   - exec, the tool with which Codex runs scripts that call update_plan, if the
-//     request offers update_plan. The scripts are read, but not run. A script that
-//     failed or has not ended does not count; see [Origin].Unconfirmed.
 //   - Results that repeat the whole list, as JSON or as a checklist. Such a result
 //     counts instead of its call if it has all todos of the call, or names the list as
 //     "all_todos" or the like. TaskList, tracker_list_tasks, list_todos, todos_get_all
 //     and todo_read have only a result.
+//
+// Lists that are kept in another way, such as in statements of a language, can be read
+// with a [Reader].
 //
 // A call counts even without a result. Some calls are skipped, and older ones are read
 // instead:
@@ -122,7 +124,6 @@ func FromConversation(opts ...ConversationOption) Provider {
 			opt(c)
 		}
 	}
-	c.tools = append(c.tools, scriptTools()...)
 	return c
 }
 
@@ -136,20 +137,23 @@ func (c *conversationSource) Todos(ctx context.Context) ([]Todo, error) {
 func (c *conversationSource) Locate(ctx context.Context) ([]Todo, Origin, error) {
 	checkContext(ctx)
 	tools, _ := scope.Tools(ctx)
-	s := search{source: c, tools: tools, unread: maxArguments}
+	s := search{source: c, unread: maxArguments}
+	for _, newReader := range c.newReaders {
+		s.readers.all = append(s.readers.all, newReader(tools))
+	}
 	if err := s.read(ctx); err != nil {
 		return nil, Origin{}, err
 	}
-	list, origin, err := s.result(func() ([]Todo, bool) {
+	list, origin, err := s.result(ctx, func() ([]Todo, bool) {
 		list, _, ok := c.recall(ctx)
 		return list, ok
 	})
 	switch {
 	case err == nil:
 		c.remember(ctx, list, origin)
-	case errors.Is(err, ErrNoList), s.scripts.doubt != nil && errors.Is(err, s.scripts.doubt):
+	case errors.Is(err, ErrNoList), s.readers.doubt != nil && errors.Is(err, s.readers.doubt):
 		if list, tool, ok := c.recall(ctx); ok {
-			return list, Origin{Place: origins.EarlierRequest, Tool: tool, Written: origins.Earlier, Unconfirmed: s.scripts.unconfirmed()}, nil
+			return list, Origin{Place: origins.EarlierRequest, Tool: tool, Written: origins.Earlier, Unconfirmed: s.readers.why}, nil
 		}
 	}
 	return list, origin, err

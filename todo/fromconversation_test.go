@@ -640,7 +640,6 @@ func TestDoneTool(t *testing.T) {
 		{"todo_write", "shell tool_call", "todo_write"},                  // which calls it
 		{"todo_write", "", "todo_write"},                                 // the tools may stand in a text
 		{"todo_write", "edit_file", ""},
-		{"sql", "sql shell", "sql"},
 		{"TaskCreate", "TaskCreate TaskUpdate TaskList TodoWrite", "TaskUpdate"},
 		{"TaskList", "TaskList TaskUpdate", "TaskUpdate"},
 		{"todos_add", "todos_add todos_remove todos_complete", "todos_complete"},

@@ -3,18 +3,14 @@ package todo
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
-)
 
-// maxWrappings bounds how many strings and objects around a list are unwrapped.
-// Models were seen to send up to two strings and an object.
-const maxWrappings = 5
+	"github.com/carryon-go/carryon/internal/toolcall"
+)
 
 // listNames are the members that hold a list.
 var listNames = []string{ //nolint:gochecknoglobals // constant
@@ -149,7 +145,7 @@ func parseArguments(arguments string) (writeArguments, error) {
 	if strings.TrimSpace(arguments) == "" {
 		return writeArguments{}, refuse(0, "the arguments are empty", sendList)
 	}
-	value, err := decode(arguments)
+	value, err := toolcall.Decode(arguments)
 	if err != nil {
 		if items := checklist(arguments); items != nil {
 			return writeArguments{items: items}, nil
@@ -161,34 +157,17 @@ func parseArguments(arguments string) (writeArguments, error) {
 	return parsed, err
 }
 
-// decode reads text as one JSON value. Numbers keep their digits.
-func decode(text string) (any, error) {
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
-		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-			return nil, errors.New("it ends too early")
-		}
-		return nil, err
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("there is something after its end")
-	}
-	return value, nil
-}
-
 // unwrap opens value until it finds the items.
 func (a *writeArguments) unwrap(value any) error {
 	const outermost = "the arguments"
 	where := outermost // until the list is found under a name
-	for range maxWrappings {
+	for range toolcall.MaxWrappings {
 		switch v := value.(type) {
 		case []any:
 			a.items = v
 			return nil
 		case string:
-			decoded, err := decode(v)
+			decoded, err := toolcall.Decode(v)
 			if err != nil {
 				a.items = checklist(v)
 				if a.items != nil {
@@ -199,7 +178,7 @@ func (a *writeArguments) unwrap(value any) error {
 			value = decoded
 		case map[string]any:
 			a.readMode(v)
-			if named := field(v, listNames...); named != nil {
+			if named := toolcall.Field(v, listNames...); named != nil {
 				value, where = named, "the todos"
 				continue
 			}
@@ -221,11 +200,11 @@ func (a *writeArguments) unwrap(value any) error {
 
 // readMode reads from an object around the items what the call does with them.
 func (a *writeArguments) readMode(fields map[string]any) {
-	if action, ok := field(fields, "action", "operation", "command").(string); ok {
+	if action, ok := toolcall.Field(fields, "action", "operation", "command").(string); ok {
 		a.action = action
 	}
-	a.merge = a.merge || field(fields, "updates") != nil
-	switch v := field(fields, "merge").(type) {
+	a.merge = a.merge || toolcall.Field(fields, "updates") != nil
+	switch v := toolcall.Field(fields, "merge").(type) {
 	case bool:
 		a.merge = a.merge || v
 	case string:
@@ -236,11 +215,11 @@ func (a *writeArguments) readMode(fields map[string]any) {
 // wrappedIn returns the member of an object that may hold the list, if the object has
 // none itself.
 func wrappedIn(fields map[string]any) any {
-	if inner := field(fields, "__arg1", "input", "arguments", "args", "parameters"); inner != nil {
+	if inner := toolcall.Field(fields, "__arg1", "input", "arguments", "args", "parameters"); inner != nil {
 		return inner
 	}
 	// A tool that takes the list as one text calls it content, as items do.
-	if text, ok := field(fields, "content").(string); ok && checklist(text) != nil {
+	if text, ok := toolcall.Field(fields, "content").(string); ok && checklist(text) != nil {
 		return text
 	}
 	return nil
@@ -251,8 +230,8 @@ func wrappedIn(fields map[string]any) any {
 // the whole arguments, a content alone is not enough either: it may be a plan
 // in prose.
 func isItem(fields map[string]any, whole bool) bool {
-	text, _ := field(fields, "content", "task", "todo", "step").(string)
-	return strings.TrimSpace(text) != "" && (!whole || hasStatus(fields) || field(fields, "id") != nil)
+	text, _ := toolcall.Field(fields, "content", "task", "todo", "step").(string)
+	return strings.TrimSpace(text) != "" && (!whole || hasStatus(fields) || toolcall.Field(fields, "id") != nil)
 }
 
 // parseItem reads one item; position counts from 1. Blank contents, missing ids
@@ -276,7 +255,7 @@ func decodeObject(text string) any {
 	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
 		return nil
 	}
-	value, _ := decode(text) // nil if it is not JSON
+	value, _ := toolcall.Decode(text) // nil if it is not JSON
 	return value
 }
 
@@ -295,7 +274,7 @@ func parseFields(position int, fields map[string]any) (Todo, progress, error) {
 
 // checkStatus refuses a status that is neither a text nor a boolean.
 func checkStatus(position int, fields map[string]any) error {
-	switch v := field(fields, "status", "state").(type) {
+	switch v := toolcall.Field(fields, "status", "state").(type) {
 	case nil, string, bool:
 		return nil
 	default:
@@ -306,7 +285,7 @@ func checkStatus(position int, fields map[string]any) error {
 // parseLabel reads a short text that models often send as a number, from the first of
 // the names that is present.
 func parseLabel(position int, fields map[string]any, names ...string) (string, error) {
-	switch v := field(fields, names...).(type) {
+	switch v := toolcall.Field(fields, names...).(type) {
 	case nil:
 		return "", nil
 	case string:
@@ -321,7 +300,7 @@ func parseLabel(position int, fields map[string]any, names ...string) (string, e
 // parseContent returns the first text that is not blank, or "".
 func parseContent(position int, fields map[string]any) (string, error) {
 	for _, name := range contentNames {
-		switch v := field(fields, name).(type) {
+		switch v := toolcall.Field(fields, name).(type) {
 		case nil:
 		case string:
 			if strings.TrimSpace(v) != "" {
@@ -338,29 +317,6 @@ func parseContent(position int, fields map[string]any) (string, error) {
 func hasStatus(fields map[string]any) bool {
 	says := progressOf(fields)
 	return says.isMentioned()
-}
-
-// field returns the value of the first of names that fields has a value for, or nil.
-// An exact spelling takes precedence over other cases. Of several other cases the
-// first in sorted order counts, so that the same arguments always give the same list.
-func field(fields map[string]any, names ...string) any {
-	for _, name := range names {
-		if v := fields[name]; v != nil {
-			return v
-		}
-	}
-	for _, name := range names {
-		found := ""
-		for key, v := range fields {
-			if v != nil && strings.EqualFold(key, name) && (found == "" || key < found) {
-				found = key
-			}
-		}
-		if found != "" {
-			return fields[found]
-		}
-	}
-	return nil
 }
 
 // kind names the JSON type of v, for error messages.

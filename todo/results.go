@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"unicode"
+
+	"github.com/carryon-go/carryon/internal/toolcall"
 )
 
 // echoOf returns the list that the result of a tool repeats, or nil, and whether the
@@ -16,7 +18,7 @@ func echoOf(result string) (list []Todo, all bool) {
 	case nil:
 	default:
 		fields, _ := v.(map[string]any)
-		_, all = field(fields, "all_todos", "allTodos", "all_tasks", "allTasks", "all_items", "allItems").([]any)
+		_, all = toolcall.Field(fields, "all_todos", "allTodos", "all_tasks", "allTasks", "all_items", "allItems").([]any)
 		if parsed.unwrap(v) != nil || parsed.single || !allHaveStatus(parsed.items) {
 			return nil, false
 		}
@@ -34,7 +36,7 @@ func echoOf(result string) (list []Todo, all bool) {
 // resultValue returns the JSON of a result, even if a sentence precedes it, or the
 // text of the result.
 func resultValue(text string) any {
-	value, err := decode(text)
+	value, err := toolcall.Decode(text)
 	if err != nil {
 		return jsonBehind(text)
 	}
@@ -42,17 +44,17 @@ func resultValue(text string) any {
 	if !isObject {
 		return value
 	}
-	if inner, ok := field(fields, "output", "result", "text", "message").(string); ok && !holdsList(fields) {
+	if inner, ok := toolcall.Field(fields, "output", "result", "text", "message").(string); ok && !holdsList(fields) {
 		return resultValue(strings.TrimSpace(inner))
 	}
-	if parts, ok := field(fields, "content").([]any); ok { // a result of MCP
+	if parts, ok := toolcall.Field(fields, "content").([]any); ok { // a result of MCP
 		return resultValue(strings.TrimSpace(textOfParts(parts)))
 	}
 	return value
 }
 
 // holdsList reports whether an object has a member that unwrap reads as the list.
-func holdsList(fields map[string]any) bool { return field(fields, listNames...) != nil }
+func holdsList(fields map[string]any) bool { return toolcall.Field(fields, listNames...) != nil }
 
 func textOfParts(parts []any) string {
 	var b strings.Builder
@@ -169,7 +171,7 @@ const createdTask = "Created task "
 func idIn(result string) string {
 	value := resultValue(strings.TrimSpace(result))
 	if fields, ok := value.(map[string]any); ok {
-		if inner, ok := field(fields, "task", "todo", "item", "created").(map[string]any); ok {
+		if inner, ok := toolcall.Field(fields, "task", "todo", "item", "created").(map[string]any); ok {
 			fields = inner
 		}
 		id, _ := parseLabel(0, fields, idNames...)
@@ -195,7 +197,7 @@ func idIn(result string) string {
 func idsOfNew(result string) (ids []string) {
 	value := resultValue(strings.TrimSpace(result))
 	if fields, ok := value.(map[string]any); ok {
-		value = field(fields, append([]string{"created", "added", "new_todos"}, listNames...)...)
+		value = toolcall.Field(fields, append([]string{"created", "added", "new_todos"}, listNames...)...)
 	}
 	items, _ := value.([]any)
 	for _, item := range items {
@@ -213,131 +215,4 @@ func idsOfNew(result string) (ids []string) {
 		}
 	}
 	return ids
-}
-
-const (
-	// maxReport is the size in bytes up to which a JSON result may be the report of a
-	// failure. A longer result repeats the list.
-	maxReport = 16 << 10
-	// maxOpening is how many bytes of a plain-text result are examined.
-	maxOpening = 80
-)
-
-// reportsFailure reports whether the result of a todo-writing call says that
-// the call failed, so that its list never took effect. The history has no flag
-// for that, only the text of the result. Only its beginning counts, because
-// many tools repeat the list, and a todo may be "Fix the error".
-func reportsFailure(result string) bool {
-	text := strings.TrimSpace(result)
-	if strings.HasPrefix(text, `"`) && len(text) <= maxReport {
-		var inner string
-		if json.Unmarshal([]byte(text), &inner) == nil {
-			text = strings.TrimSpace(inner)
-		}
-	}
-	if strings.HasPrefix(text, "{") {
-		return len(text) <= maxReport && objectReportsFailure(text)
-	}
-	return textReportsFailure(text)
-}
-
-// objectReportsFailure examines the members with which tools and MCP mark a failure.
-func objectReportsFailure(object string) bool {
-	var fields struct {
-		IsError      any `json:"isError"`
-		IsErrorSnake any `json:"is_error"`
-		Error        any `json:"error"`
-		Errors       any `json:"errors"`
-		Success      any `json:"success"`
-		OK           any `json:"ok"`
-		Status       any `json:"status"`
-	}
-	if json.Unmarshal([]byte(object), &fields) != nil {
-		return false
-	}
-	if fields.IsError == true || fields.IsErrorSnake == true || fields.Success == false || fields.OK == false {
-		return true
-	}
-	status, _ := fields.Status.(string)
-	switch strings.ToLower(status) {
-	case "error", "failed", "failure", "denied", "rejected":
-		return true
-	}
-	return notEmpty(fields.Error) || notEmpty(fields.Errors)
-}
-
-// notEmpty reports whether the JSON value v is more than null, false, 0 or an
-// empty string, array or object.
-func notEmpty(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		return false
-	case bool:
-		return v
-	case float64:
-		return v != 0
-	case string:
-		return v != ""
-	case []any:
-		return len(v) > 0
-	case map[string]any:
-		return len(v) > 0
-	}
-	return true
-}
-
-// textReportsFailure examines the beginning of a text: a word such as "Error"
-// or "ValidationError" with a colon after it or in a tag, or a phrase.
-func textReportsFailure(text string) bool {
-	text = strings.TrimLeftFunc(strings.TrimPrefix(text, "**"), isDecoration)
-	opening := strings.ToLower(text[:min(len(text), maxOpening)])
-	for range 2 { // a tag may precede the word
-		rest := strings.TrimLeftFunc(opening, isWordRune)
-		word := opening[:len(opening)-len(rest)]
-		if strings.HasSuffix(word, "error") || strings.HasSuffix(word, "exception") {
-			if rest == "" || strings.ContainsRune(":>](!*\n", rune(rest[0])) {
-				return true
-			}
-		}
-		if !strings.HasPrefix(rest, ">") {
-			break
-		}
-		opening = strings.TrimLeftFunc(rest[1:], isDecoration)
-	}
-	return beginsLikeFailure(opening)
-}
-
-// beginsLikeFailure reports whether opening is one of the phrases, other than
-// "Error:", with which frameworks and agents tell the model that a call failed
-// or that the user did not allow it.
-func beginsLikeFailure(opening string) bool {
-	for _, phrase := range [...]string{
-		"an error ", "error calling ", "error executing ", "error invoking ", "error parsing ", "error running ",
-		"error saving ", "error updating ", "error while ", "error writing ", "error - ", "validation error",
-		"failed to ", "failed:", "failure:", "tool call failed", "tool execution failed", "the tool execution failed",
-		"the tool call returned the following error", "invalid ", "cannot ", "could not ", "unable to ",
-		"unknown tool", "tool not found", "permission denied",
-		"user declined ", "user rejected ", "the user declined ", "the user denied ", "the user rejected ",
-	} {
-		if strings.HasPrefix(opening, phrase) {
-			return true
-		}
-	}
-	return strings.Contains(opening, " is not a valid tool")
-}
-
-// isDecoration reports whether r may precede the first word: white space, an
-// opening bracket, the sign of a heading, a digit, or a symbol such as a red
-// cross. A bullet may not, because an item of the list follows it.
-func isDecoration(r rune) bool {
-	switch r {
-	case '[', '<', '#':
-		return true
-	}
-	sign := r > unicode.MaxASCII && (unicode.IsSymbol(r) || unicode.Is(unicode.Mn, r))
-	return sign || unicode.IsSpace(r) || unicode.IsDigit(r)
-}
-
-func isWordRune(r rune) bool {
-	return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '.'
 }

@@ -3,18 +3,16 @@ package todo
 import (
 	"context"
 	"errors"
-	"iter"
 	"slices"
 	"strings"
 
 	"github.com/carryon-go/carryon/internal/origins"
-	"github.com/carryon-go/carryon/todo/internal/sqllist"
+	"github.com/carryon-go/carryon/internal/toolcall"
 )
 
 // search looks for the newest list of a conversation, starting at the newest call.
 type search struct {
 	source *conversationSource
-	tools  iter.Seq[string] // that the request offers; nil if they are not known
 
 	lists   int // examined calls that may hold a whole list
 	changed int // examined calls that change one
@@ -25,9 +23,8 @@ type search struct {
 	items  []Todo   // changes by calls for one todo each, newest first; joinItems adds them to later as one
 	origin Origin   // of the newest call among these
 	wrote  bool     // a call of the current user turn wrote the list
-	sql    sqlCalls // if they are newer than all of these
 
-	scripts scripts
+	readers readers
 
 	found   bool  // the search has ended at a whole list
 	cut     bool  // the search has ended at a limit
@@ -55,6 +52,9 @@ func (s *search) read(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if !ended {
+			s.readers.read++
+		}
 		earlier := wrapped.UserMessagesAfter > 0
 		if ended && earlier {
 			break
@@ -80,14 +80,10 @@ func (s *search) read(ctx context.Context) error {
 // read after it was written.
 func (s *search) lookForWriting(call *Call) {
 	kind := s.kindOf(call.Name)
-	if kind == otherTool || kind == scriptTool || kind == waitTool || s.isOverLimit(kind) || len(call.Arguments) > s.unread || reportsFailure(call.Result) {
+	if kind == otherTool || s.isOverLimit(kind) || len(call.Arguments) > s.unread || toolcall.ReportsFailure(call.Result) {
 		return
 	}
 	s.unread -= len(call.Arguments)
-	if kind == sqlTool {
-		s.wrote = s.wrote || sqllist.Mentions(call.Arguments) && changesTable(call.Arguments)
-		return
-	}
 	if does, err := effectOf(kind, call); err == nil {
 		s.noteWriting(call, &does)
 	}
@@ -101,31 +97,31 @@ func (s *search) noteWriting(call *Call, does *effect) {
 // look examines the next older call, and reports whether the search ends there.
 func (s *search) look(call *Call) (last bool) {
 	kind := s.kindOf(call.Name)
-	if s.scripts.overlaps != nil {
-		return s.lookForOverlap(kind, call)
-	}
 	switch {
-	case kind == otherTool, kind == sqlTool && !s.mayUseSQL(call), kind == scriptTool && !s.isScript(call):
-		s.others.add(call)
-		return false
-	case kind == waitTool:
-		s.others.add(call)
-		s.scripts.lookAtWait(call)
-		return false
+	case kind == otherTool:
+		return s.lookAtOther(call)
 	case s.isOverLimit(kind):
 		s.cut = true
 		return true
-	case kind == sqlTool:
-		return s.lookAtSQL(call)
-	case kind == scriptTool:
-		return s.lookAtScript(call)
-	case reportsFailure(call.Result):
+	case toolcall.ReportsFailure(call.Result):
 		s.failed(call, errFailed)
 		return false
 	case len(call.Arguments) > s.unread:
 		return s.stop(call, errTooLong)
 	}
 	return s.lookAtList(kind, call)
+}
+
+// lookAtOther shows a call of a tool that is not known to the readers, as long as no
+// newer list has been found.
+func (s *search) lookAtOther(call *Call) (last bool) {
+	if s.origin.Tool == "" {
+		if about, last := s.readers.look(call); about {
+			return last
+		}
+	}
+	s.others.add(call)
+	return false
 }
 
 // lookAtList reads a call of a tool that writes or shows the list.
@@ -282,13 +278,12 @@ func (s *search) stop(call *Call, problem error) (last bool) {
 
 // result returns the list that was found. earlier returns the list of an earlier
 // request, if it is known.
-func (s *search) result(earlier func() ([]Todo, bool)) ([]Todo, Origin, error) {
-	if len(s.sql.calls) > 0 {
-		list, err := s.sql.list()
-		if err == nil {
-			return list, Origin{Place: origins.ToolCalls, Tool: s.sql.tool, Written: s.origin.Written}, nil
-		}
-		s.problem = &UnreadableError{Tool: s.sql.tool, Err: err}
+func (s *search) result(ctx context.Context, earlier func() ([]Todo, bool)) ([]Todo, Origin, error) {
+	switch list, origin, err := s.readers.list(ctx); {
+	case err == nil:
+		return list, origin, nil
+	case !errors.Is(err, ErrNoList):
+		s.problem = err
 	}
 	s.joinItems()
 	if len(s.later) > 0 && !s.found {
@@ -296,7 +291,7 @@ func (s *search) result(earlier func() ([]Todo, bool)) ([]Todo, Origin, error) {
 			return nil, Origin{}, &UnreadableError{Tool: s.origin.Tool, Err: err}
 		}
 	}
-	s.origin.Unconfirmed = s.scripts.unconfirmed()
+	s.origin.Unconfirmed = s.readers.why
 	list := s.list
 	for _, changes := range slices.Backward(s.later) {
 		list = merge(list, changes)

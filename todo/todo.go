@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/carryon-go/carryon/internal/origins"
+	"github.com/carryon-go/carryon/internal/toolcall"
 )
 
 // Status is the progress of a todo. carryon reads it as [ParseStatus] does: in any
@@ -108,22 +109,6 @@ func letters(text string) string {
 // maxBlockers is how many blockers of a todo are read.
 const maxBlockers = 64
 
-// Blockers yields the ids in t.BlockedBy.
-func (t Todo) Blockers() iter.Seq[string] { return blockers(t.BlockedBy) }
-
-// blockers returns the ids in a list of them, separated by commas, each with or without
-// "#".
-func blockers(list string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for id := range strings.SplitSeq(list, ",") {
-			id = strings.TrimPrefix(strings.TrimSpace(id), "#")
-			if id != "" && !yield(id) {
-				return
-			}
-		}
-	}
-}
-
 // joinBlockers returns the ids of both, each once.
 func joinBlockers(blockedBy, more string) string {
 	if blockedBy == "" && more == "" {
@@ -132,7 +117,7 @@ func joinBlockers(blockedBy, more string) string {
 	ids := make([]string, 0, maxBlockers)
 	known := make(map[string]bool, maxBlockers)
 	for _, list := range [...]string{blockedBy, more} {
-		for id := range blockers(list) {
+		for id := range toolcall.IDs(list) {
 			if len(ids) == maxBlockers {
 				break
 			}
@@ -150,7 +135,7 @@ func joinBlockers(blockedBy, more string) string {
 func idsIn(value any) string {
 	switch v := value.(type) {
 	case string:
-		if items, err := decode(v); err == nil {
+		if items, err := toolcall.Decode(v); err == nil {
 			if array, ok := items.([]any); ok {
 				return idsIn(array)
 			}

@@ -8,11 +8,8 @@ import (
 	"sync"
 
 	"github.com/carryon-go/carryon/internal/agents"
+	"github.com/carryon-go/carryon/internal/toolcall"
 )
-
-// toolName is the name of a tool in lower case, without "_" and "-": agents
-// spell the same tool todo_write, TodoWrite, todowrite and todo-write.
-type toolName string
 
 // toolKind is what a tool does to a list.
 type toolKind = agents.ToolKind
@@ -26,19 +23,16 @@ const (
 	completeTool = agents.CompletesItems
 	removeTool   = agents.RemovesItems
 	listTool     = agents.ShowsList
-	sqlTool      = agents.RunsSQL
-	scriptTool   = agents.RunsScripts
-	waitTool     = agents.AwaitsScript
 )
 
 // tool is a known tool.
 type tool struct {
-	name toolName
+	name toolcall.Name
 	kind toolKind
 }
 
 // agentTools are the tools of agents, each name once.
-var agentTools = sync.OnceValue(func() (known struct{ lists, scripts, wrappers, searches []tool }) { //nolint:gochecknoglobals // facts, put together once
+var agentTools = sync.OnceValue(func() (known struct{ lists, wrappers, searches []tool }) { //nolint:gochecknoglobals // facts, put together once
 	add := func(to []tool, t tool) []tool {
 		if slices.Contains(to, t) {
 			return to
@@ -46,9 +40,8 @@ var agentTools = sync.OnceValue(func() (known struct{ lists, scripts, wrappers, 
 		return append(to, t)
 	}
 	for _, t := range agents.Collect(func(a *agents.Agent) []agents.Tool { return a.Tools }) {
-		switch found := (tool{newToolName(t.Name), t.Kind}); t.Kind {
-		case scriptTool, waitTool:
-			known.scripts = add(known.scripts, found)
+		switch found := (tool{toolcall.NewName(t.Name), t.Kind}); t.Kind {
+		case agents.RunsSQL, agents.RunsScripts, agents.AwaitsScript: // for a Reader
 		case agents.CallsTool:
 			known.wrappers = add(known.wrappers, found)
 		case agents.FindsTools:
@@ -64,27 +57,22 @@ var agentTools = sync.OnceValue(func() (known struct{ lists, scripts, wrappers, 
 // grow.
 func knownTools() []tool { return slices.Clip(agentTools().lists) }
 
-// scriptTools returns the tools that run scripts. Their names are common, so the tools of
-// WithToolNames go first.
-func scriptTools() []tool { return agentTools().scripts }
-
 // writes reports whether calls of a tool of a kind can change the list.
 func writes(kind toolKind) bool {
-	return kind != otherTool && kind != listTool && kind != scriptTool && kind != waitTool
+	return kind != otherTool && kind != listTool
 }
 
 // WritesList reports whether tool is the name of a tool that writes the list, or
-// of one that may call or find such a tool. A tool that runs scripts is neither: what
-// they can call is offered under names of its own.
+// of one that may call or find such a tool.
 func (c *conversationSource) WritesList(tool string) bool {
-	return writes(c.kindOf(tool)) || isWrapper(tool) || isSearch(tool)
+	return writes(c.kindOf(tool)) || c.isReaderTool(tool) || isWrapper(tool) || isSearch(tool)
 }
 
 // DoneTool returns the name of the tool with which the model marks todos of a list from
 // origin as done, or "" if that is not known. offered are the tools of the request, or nil.
 func (c *conversationSource) DoneTool(origin Origin, offered iter.Seq[string]) string {
 	var changing, whole []string
-	some, called := false, marksDone(c.kindOf(origin.Tool))
+	some, called := false, marksDone(c.kindOf(origin.Tool)) || c.isReaderTool(origin.Tool)
 	if offered != nil {
 		for name := range offered {
 			some = true
@@ -115,7 +103,7 @@ func only(names []string) string {
 // marksDone reports whether a tool of a kind can mark todos as done.
 func marksDone(kind toolKind) bool {
 	switch kind {
-	case wholeTool, updateTool, completeTool, sqlTool:
+	case wholeTool, updateTool, completeTool:
 		return true
 	default:
 		return false
@@ -124,13 +112,10 @@ func marksDone(kind toolKind) bool {
 
 // kindOf returns what a tool does to the list, by its name.
 func (c *conversationSource) kindOf(name string) toolKind {
-	bare := name // without the namespace that MCP clients put before a name
-	if end := strings.LastIndex(name, "__"); end >= 0 {
-		bare = name[end+len("__"):]
-	}
+	bare := toolcall.Bare(name)
 	for i := range c.tools {
 		known := &c.tools[i]
-		if known.name.matches(bare) || len(bare) < len(name) && known.name.matches(name) {
+		if known.name.Matches(bare) || len(bare) < len(name) && known.name.Matches(name) {
 			return known.kind
 		}
 	}
@@ -145,36 +130,11 @@ func isSearch(tool string) bool { return isOneOf(agentTools().searches, tool) }
 
 func isOneOf(tools []tool, name string) bool {
 	for i := range tools {
-		if tools[i].name.matches(name) {
+		if tools[i].name.Matches(name) {
 			return true
 		}
 	}
 	return false
-}
-
-func newToolName(name string) toolName {
-	plain := strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(name), "_", ""), "-", "")
-	return toolName(strings.ToLower(plain))
-}
-
-// matches reports whether tool is a spelling of n. It runs for every call of a
-// history, so it allocates nothing.
-func (n toolName) matches(tool string) bool {
-	at := 0
-	for i := range len(tool) {
-		letter := tool[i]
-		switch {
-		case letter == '_' || letter == '-':
-			continue
-		case 'A' <= letter && letter <= 'Z':
-			letter += 'a' - 'A'
-		}
-		if at == len(n) || n[at] != letter {
-			return false
-		}
-		at++
-	}
-	return at == len(n)
 }
 
 const (
@@ -208,7 +168,7 @@ func (o *otherTools) add(call *Call) {
 // looksLikeTodoTool reports whether a name looks like that of a tool that writes a
 // list.
 func looksLikeTodoTool(name string) bool {
-	plain := string(newToolName(name))
+	plain := string(toolcall.NewName(name))
 	for _, other := range [...]string{"read", "get", "pause", "tasklist"} { // the last is a known tool that shows the list
 		if strings.Contains(plain, other) {
 			return false

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/internal/agentlists"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -70,7 +71,7 @@ var older = todo.Call{Name: "update_plan", Arguments: `{"plan":[{"step":"older",
 func locate(t *testing.T, calls ...todo.Call) ([]todo.Todo, todo.Origin, error) {
 	t.Helper()
 	ctx := todo.WithConversation(t.Context(), slices.Values(calls))
-	source, ok := todo.FromConversation().(todo.Locator)
+	source, ok := todo.FromConversation(agentlists.Readers()...).(todo.Locator)
 	require.True(t, ok)
 	return source.Locate(ctx)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/carryon-go/carryon/internal/toolcall"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -55,7 +56,7 @@ func (a *Agent) waits(todos []todo.Todo) []bool {
 		if a.isOthers(t) {
 			waits[i], next = true, append(next, i)
 		}
-		for id := range t.Blockers() {
+		for id := range toolcall.IDs(t.BlockedBy) {
 			if blocker, known := at[id]; known && active(&todos[blocker]) {
 				blocks[blocker] = append(blocks[blocker], i)
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/agentlists"
 	"github.com/carryon-go/carryon/internal/automatic"
 	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/reasons"
@@ -24,7 +25,7 @@ type engine struct {
 }
 
 func newEngine() *engine {
-	lists, _ := todo.FromConversation().(todo.Locator) // as its documentation says
+	lists, _ := todo.FromConversation(agentlists.Readers()...).(todo.Locator) // as its documentation says
 	in := func(mode continuation.ApprovalMode) *middleware.Middleware {
 		return middleware.New(located{}, middleware.WithDryRun(), middleware.WithApprovalMode(mode),
 			middleware.WithLogger(slog.New(slog.DiscardHandler)), middleware.WithLimits(continuation.Limits{TodoTimeout: time.Hour}))

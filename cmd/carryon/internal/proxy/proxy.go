@@ -18,6 +18,7 @@ import (
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/cmd/carryon/internal/atwork"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/agentlists"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/records"
@@ -121,7 +122,7 @@ func (p *Proxy) newMiddleware(state records.Records) *middleware.Middleware {
 	if c.Ask {
 		options = append(options, middleware.WithClosingQuestion())
 	}
-	return middleware.New(todo.FromConversation(todo.WithToolNames(c.TodoTools...)), options...)
+	return middleware.New(todo.FromConversation(append(agentlists.Readers(), todo.WithToolNames(c.TodoTools...))...), options...)
 }
 
 // forward returns the handler that asks the upstream.

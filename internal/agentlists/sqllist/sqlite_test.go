@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/todo/internal/sqllist"
+	"github.com/carryon-go/carryon/internal/agentlists/sqllist"
 )
 
 // Random programs run in SQLite. Rows must know the table as SQLite has it, or say

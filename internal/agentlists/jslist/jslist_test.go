@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/carryon-go/carryon/internal/agentlists/jslist"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
-	"github.com/carryon-go/carryon/todo/internal/jslist"
 )
 
 // read returns what Read returns, as JSON.

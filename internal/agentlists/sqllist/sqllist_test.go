@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/todo/internal/sqllist"
+	"github.com/carryon-go/carryon/internal/agentlists/sqllist"
 )
 
 // The results in this file are what Copilot CLI 1.0.102 answers.
