@@ -1,7 +1,6 @@
 package middleware
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"hash/fnv"
@@ -14,53 +13,8 @@ import (
 	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/internal/engine"
 	"github.com/carryon-go/carryon/internal/prompt"
-	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/scope"
 )
-
-// Check says whether the work of a user turn is done: nil if it is, an *[Unmet] if
-// something is missing. Any other error, or a panic, means that nobody knows. The package
-// carryon/check has one that runs a command.
-//
-// A Check must return soon after its ctx has ended. The ctx has the session of the call,
-// and carryon does not continue a model that is asked under it. Several calls may run a
-// Check at the same time.
-type Check func(ctx context.Context, turn NextTurn) error
-
-// Unmet is the error of a [Check] that says what is missing. The model is told the end of
-// Text.
-type Unmet struct { //nolint:errname // it reads as what a check says
-	Name string // what was checked, such as "make test"
-	Text string // what is missing, such as the output of a command
-}
-
-// Error returns the name and that the check failed, without the text.
-func (u *Unmet) Error() string { return cmp.Or(u.Name, "the check") + " failed" }
-
-// WithCheck makes carryon ask the program whether the work is done, because a finished
-// list is only the model's word. When a user turn that has called tools would end well in
-// text, with nothing open on the list or without a list, carryon holds the end of the
-// answer and asks c. If it is unmet, carryon continues the turn with what is missing.
-// If it fails in another way, that is reported and the answer ends.
-//
-// carryon does not ask while somebody is waited for, after a question to the user in
-// [continuation.ApprovalDefault], if no attempt is left, or at the end of a sub-agent's
-// work. A conversation is a sub-agent's if [adapter.Request].SubAgent says so, or if it
-// begins with words that a model has given to a tool. carryon asks in a dry run and for
-// the control group, too.
-//
-// The limits are those of all continuations. A failure that differs from the one before
-// in more than numbers is progress. A check that never passes costs at most ten
-// continuations until the user writes again.
-//
-// While c runs, a stream shows signs of life, if its protocol has any. The caller's
-// deadline ends c in time to end the answer well; Close, the end of the caller's ctx
-// and [Middleware.Drain] end it at once.
-//
-// Experimental: the rules for asking may change.
-func WithCheck(c Check) Option {
-	return check(c != nil, func(o *options) { o.rules.Check = c }, "nil check")
-}
 
 // maxSilence is how long a check may take where the stream can show no sign of life:
 // agents give up after 240 seconds or later.
@@ -218,33 +172,6 @@ func (c *checking) end() {
 // failure returns the last failure, for a prompt.
 func (c *checking) failure() prompt.Failure {
 	return prompt.Failure{Name: c.unmet.Name, Text: c.unmet.Text}
-}
-
-// askCheck asks the check about the current turn, and takes the decision that follows. It
-// waits no longer than patience at a time, unless that is 0.
-func (d *decider) askCheck(patience time.Duration) (step, error) {
-	c := d.check
-	if c.run == nil {
-		c.begin(&NextTurn{TurnID: d.nextID(), Text: string(d.text.Bytes())}, patience)
-	}
-	if !c.run.await(d.env.mw.options.clock, patience) {
-		return checks, nil
-	}
-	c.takeResult(d.turn.Turn)
-	if err := d.env.interruption(); err != nil {
-		return stops, err
-	}
-	if c.err != nil {
-		d.env.fault(d.turn.TurnID, opCheck, c.err)
-		d.cause = c.err
-	}
-	switch {
-	case errors.Is(c.err, ErrDeadlineNear):
-		return d.refuse(reasons.Deadline), nil
-	case errors.Is(c.err, ErrShutdown):
-		return d.refuse(reasons.Shutdown), nil
-	}
-	return d.lookAgain(), nil
 }
 
 // digestOf identifies a failure by its words. Numbers do not count: counts, times,

@@ -11,7 +11,6 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/description"
-	"github.com/carryon-go/carryon/internal/engine"
 	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/reading"
 	"github.com/carryon-go/carryon/internal/reasons"
@@ -120,23 +119,6 @@ func failureOf(err error) decision.PromptResult {
 	return decision.ResultTransport
 }
 
-// Next implements [engine.Call].
-func (c *call) Next(patience time.Duration) (*adapter.Continuation, error) {
-	switch then, err := c.decider.next(patience); {
-	case err != nil:
-		c.interrupted(err)
-		return nil, err
-	case then == sends:
-		return c.newContinuation(), nil
-	case then == checks:
-		return nil, engine.ErrWaiting
-	}
-	if !c.endTries() {
-		c.pauses.acceptRejected()
-	}
-	return nil, nil //nolint:nilnil // nothing more is sent
-}
-
 // placeholder replaces an answer without text, which providers refuse.
 const placeholder = "(no answer)"
 
@@ -211,7 +193,7 @@ func (c *call) promptInput(k *adapter.Continuation) prompt.Input {
 		InWords: !c.offersPause() && !c.env.request.ownPause,
 	}
 	if k.Todo != (todo.Todo{}) {
-		list, upcoming := &c.decider.last.List, decision.Upcoming(c.decider.list.todos, c.decider.list.others)
+		list, upcoming := &c.decider.last.List, decision.Upcoming(c.decider.lookup.list.todos, c.decider.lookup.list.others)
 		in.List = prompt.List{
 			Todos: list.Todos - list.Others, Open: list.Active - list.Others,
 			Tool: c.env.mw.source.doneTool(list.Origin, c.env.request.toolNames),
@@ -219,14 +201,6 @@ func (c *call) promptInput(k *adapter.Continuation) prompt.Input {
 		copy(in.List.Next[:], upcoming[1:])
 	}
 	return in
-}
-
-// Failed implements [engine.Call].
-func (c *call) Failed(err error, showedCall bool) (again bool, interrupted error) {
-	if interrupted = c.recordFailure(err, showedCall); interrupted != nil {
-		return false, interrupted
-	}
-	return c.tryAgain(err), nil
 }
 
 // recordFailure records that a continuation failed; the earlier turns stay valid. It
@@ -349,4 +323,28 @@ func isTransient(err error) bool {
 // would refuse another continuation too.
 func isRefusal(err error) bool {
 	return statusOf(err) >= 400 && !isTransient(err) || reportedRetry(err).Never
+}
+
+// repeats reports whether the turn has the same words as the one before it.
+func (c *call) repeats() bool {
+	if c.turn.read.Repeats() {
+		return true // its text may have been left out
+	}
+	return c.decider.continued != nil && reading.SameWords(c.turn.read.OwnText(), c.textBefore())
+}
+
+// textBefore returns the text of the turn before the current continuation.
+func (c *call) textBefore() []byte { return c.textUntil(c.turn.read.From()) }
+
+// textUntil returns the text from the beginning of the turn before the current
+// continuation until there.
+func (c *call) textUntil(end int) []byte { return c.text.Bytes()[c.decider.continued.before:end] }
+
+// textLen returns the length of the current turn's text, or of the same answer before it
+// if the text was left out.
+func (c *call) textLen() int {
+	if c.turn.read.Repeats() {
+		return len(c.textBefore())
+	}
+	return len(c.turn.read.OwnText())
 }

@@ -19,14 +19,14 @@ type decider struct {
 	turn      *turn               // the current one
 	text      *reading.Transcript // of all turns
 	last      *lastVerdict        // nil until the call goes on
-	list      *readList           // the list as last read
-	cause     error               // the error of the gate, the store or the tasks that ended the continuations
-	continued *continued          // nil before the first continuation
-	claimed   bool                // the session is claimed for the next turn
-	rejected  bool                // a pause was rejected
-	marked    bool                // the session state records that the caller cancelled the call
-	fixed     bool                // no tool may be added; see FixedPrefix of [adapter.Request]
-	check     *checking           // nil if the program has none, or if it is not asked about the call
+	lookup    lookup
+	cause     error      // the error of the gate, the store or the tasks that ended the continuations
+	continued *continued // nil before the first continuation
+	claimed   bool       // the session is claimed for the next turn
+	rejected  bool       // a pause was rejected
+	marked    bool       // the session state records that the caller cancelled the call
+	fixed     bool       // no tool may be added; see FixedPrefix of [adapter.Request]
+	check     *checking  // nil if the program has none, or if it is not asked about the call
 }
 
 // lastVerdict is the last verdict on a call that goes on.
@@ -75,7 +75,7 @@ func (d *decider) judge(to intent) decision.Verdict {
 func (d *decider) readTurn() decision.Input {
 	session := &d.env.session
 	in := decision.Input{
-		Settings: session.settings(), Turn: d.facts(), Limits: session.rules.Limits, Handback: session.rules.Handback,
+		Settings: session.settings(), Turn: d.turnAsRead(), Limits: session.rules.Limits, Handback: session.rules.Handback,
 		Barred: session.barred, Touched: d.env.hasWrittenList(), HeldOut: session.heldOut,
 		ShortLoop: d.env.hasShortLoop(), ShortMessage: d.env.request.shortMessage,
 		Now: d.env.mw.options.clock.Now(),
@@ -85,7 +85,7 @@ func (d *decider) readTurn() decision.Input {
 	}
 	in.Check, in.CheckDigest = d.check.of(d.turn, d.last != nil && d.last.Checks && d.continued.hasFailed())
 	in.CheckNoted = d.check != nil && d.check.noted
-	if d.list.turn == d.turn.Turn {
+	if d.lookup.list.turn == d.turn.Turn {
 		d.addList(&in)
 	}
 	return in
@@ -94,9 +94,9 @@ func (d *decider) readTurn() decision.Input {
 // addList adds the list that was read for the turn, and how the turn ends, which matters
 // only if there is work on the list, or the model may be asked.
 func (d *decider) addList(in *decision.Input) {
-	d.list.addTo(in)
+	d.lookup.list.addTo(in)
 	in.AskAlways = d.env.mw.options.closingQuestion
-	in.MayAsk = d.mayAsk()
+	in.MayAsk = d.lookup.mayAsk()
 	hasWork := slices.ContainsFunc(in.Todos, func(t todo.Todo) bool { return t.Status.Active() })
 	if t := &in.Turn; (hasWork || in.MayAsk || in.Check != continuation.NoCheck) && !t.BrokeOff && !t.ToolCalls && !t.TooLong {
 		t.End = d.turn.read.TextEnd()
@@ -105,15 +105,15 @@ func (d *decider) addList(in *decision.Input) {
 
 // fetch asks for what a verdict needs. It reports false if that fails, and with it the
 // decision.
-func (d *decider) fetch(f decision.Facts) bool {
-	if f == decision.BackgroundWork {
-		if d.readBackground() {
-			return true
+func (d *decider) fetch(needed decision.Facts) bool {
+	if needed == decision.BackgroundWork {
+		if d.cause = d.lookup.readBackground(); d.cause != nil {
+			d.lookup.list.turn = 0
+			return false
 		}
-		d.list.turn = 0
-		return false
+		return true
 	}
-	d.readTodos()
+	d.lookup.readTodos()
 	return true
 }
 
@@ -165,7 +165,7 @@ func (d *decider) claimSession(in decision.Input, to intent) (v decision.Verdict
 // withoutState returns the verdict after the store has failed with err.
 func (d *decider) withoutState(in decision.Input, err error) decision.Verdict {
 	if d.env.cancel.hasEnded() { // the error is the caller's doing
-		in.Turn = d.facts()
+		in.Turn = d.turnAsRead()
 		return decision.Judge(in)
 	}
 	d.env.storeFailed(d.turn.TurnID, err)
@@ -216,7 +216,7 @@ func (d *decider) mayGoOn() bool {
 // preview returns the verdict on the turn, and changes and claims nothing. It reads the
 // list even if the verdict does not need it.
 func (d *decider) preview() decision.Verdict {
-	d.readTodos()
+	d.lookup.readTodos()
 	return d.judge(toExplain)
 }
 
@@ -263,22 +263,6 @@ func (d *decider) setLast(v *decision.Verdict) {
 	d.last = &last
 }
 
-// refuse ends the call's continuations for a reason that the verdict does not know.
-func (d *decider) refuse(reason continuation.Reason) step {
-	v := d.last.Verdict
-	v.Continue, v.Reason, v.Wait = false, reason, 0
-	d.report(&v)
-	in := decision.Input{Now: d.env.mw.options.clock.Now()}
-	d.list.addTo(&in)
-	var effect decision.Effect
-	d.env.updateInUserTurn(d.turn.TurnID, func(s decision.State) decision.State {
-		s, effect = v.End(s, &in)
-		return s
-	})
-	d.recordEffect(effect)
-	return stops
-}
-
 // recordEffect records the effect of a continuation, once it is stored.
 func (d *decider) recordEffect(e decision.Effect) {
 	if e == (decision.Effect{}) || d.env.session.failure != nil {
@@ -297,20 +281,29 @@ func (d *decider) recordCancel() {
 	}
 	d.marked = true
 	var digest uint64
-	if d.list != &noList && d.list.err == nil {
-		digest = decision.Digest(d.list.todos)
+	if d.lookup.list != &noList && d.lookup.list.err == nil {
+		digest = decision.Digest(d.lookup.list.todos)
 	}
 	d.env.updateInUserTurn(d.turn.TurnID, func(s decision.State) decision.State { return s.Cancel(digest) })
 }
 
-// facts returns what the decision needs of the turn. It does not look at a turn that
+// turnAsRead returns what the decision needs of the turn. It does not look at a turn that
 // broke off, because Close may decide on one goroutine while an adapter records text
 // on another.
-func (d *decider) facts() decision.Turn {
+func (d *decider) turnAsRead() decision.Turn {
 	if d.turn.read.Err != nil || d.env.cancel.callbackFailure() != nil || d.env.cancel.hasEnded() {
 		return decision.Turn{BrokeOff: true}
 	}
-	facts := d.turn.facts()
-	facts.NoFinish, facts.TooLong = d.env.answer.NoFinish, d.text.Long
-	return facts
+	as := d.turn.asRead()
+	as.NoFinish, as.TooLong = d.env.answer.NoFinish, d.text.Long
+	return as
+}
+
+// retryDelay returns what is left of the delay before a failed continuation is sent
+// again: the provider's, or carryon's own before the last try.
+func (d *decider) retryDelay() time.Duration {
+	if d.continued == nil || d.continued.notBefore.IsZero() {
+		return 0
+	}
+	return d.continued.notBefore.Sub(d.env.mw.options.clock.Now())
 }

@@ -172,19 +172,6 @@ func (t *traits) offersTools() bool {
 // callsTools reports whether the model has called tools since the user's last message.
 func (t *traits) callsTools() bool { return hasCalls(t.history) }
 
-// hasCalls reports whether a history has tool calls after the user's last message.
-func hasCalls(history iter.Seq[adapter.Entry]) bool {
-	if history == nil {
-		return false
-	}
-	for entry := range history {
-		if entry.IsCall() || entry.FromUser {
-			return entry.IsCall()
-		}
-	}
-	return false
-}
-
 // traitsOf returns the traits of a request. To a request with a fixed prefix,
 // nothing is joined. A request without tools never gets a first one: some models
 // reject any tool.

@@ -58,36 +58,6 @@ func (x *explainer) write(text string) {
 	_, _ = io.WriteString(x.w, text) // the reader sees that the text is missing
 }
 
-// explain writes what carryon sees in the request of a call.
-func (c *call) explain(r *adapter.Request) {
-	x := explaining(c.env.cancel.caller)
-	if x == nil {
-		return
-	}
-	e := newExplanation()
-	e.request(c.env.session.name(), r)
-	stopped := turn{TurnID: c.turn.TurnID, read: c.turn.read.IfStopped()}
-	d := decider{env: &c.env, turn: &stopped, text: &c.text, list: &noList, check: c.decider.check}
-	v := d.preview()
-	e.list(&v, d.list)
-	e.decision(&v)
-	x.write(e.String())
-}
-
-// explainLeftAlone writes why carryon leaves a request alone. r is nil if it was not read.
-func (mw *Middleware) explainLeftAlone(ctx context.Context, r *adapter.Request, reason continuation.Reason) {
-	x := explaining(ctx)
-	if x == nil {
-		return
-	}
-	e := newExplanation()
-	if r != nil {
-		e.request(mw.session(ctx), r)
-	}
-	e.line("decision", "left alone: %s", reason)
-	x.write(e.String())
-}
-
 // explanation is a text about a request: lines with a name and a value.
 type explanation struct{ strings.Builder }
 

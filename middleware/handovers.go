@@ -9,7 +9,6 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/automatic"
 	"github.com/carryon-go/carryon/internal/lru"
 )
@@ -37,26 +36,6 @@ const (
 	sameEnds      = 8    // texts with the same end
 	maxBegun      = 4096 // conversations
 )
-
-// isSubAgents reports whether a request is of a sub-agent's conversation.
-func (mw *Middleware) isSubAgents(r *adapter.Request) bool {
-	return r.SubAgent || mw.handovers.isBeginning(r.FirstUser)
-}
-
-// noteHandover remembers what the turn that has ended gives to tools. What a sub-agent
-// says counts as well: a summary of its conversation may begin the next one.
-func (c *call) noteHandover() {
-	r := &c.turn.read
-	if r.ShowedCall() {
-		c.env.mw.toolCalls.Add(1)
-	}
-	for arguments := range r.Calls.Arguments() {
-		c.env.mw.handovers.addArguments(arguments)
-	}
-	if !c.env.session.main && !r.ShowedCall() {
-		c.env.mw.handovers.add(string(r.OwnText()))
-	}
-}
 
 // addArguments remembers the texts in the arguments of a call.
 func (h *handovers) addArguments(arguments []byte) {

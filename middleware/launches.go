@@ -4,7 +4,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/lru"
 )
@@ -45,24 +44,4 @@ func (l *launches) since(key, launch string, now time.Time, maxAge time.Duration
 	first := s.first
 	l.seen.Trim(maxSightings)
 	return first
-}
-
-// awaited returns the work in the background that the call awaits, of the launches that
-// have not reported: what never reports must not stop a session for ever.
-func (e *callEnv) awaited(names []string) (work decision.Background) {
-	now, maxAge := e.mw.options.clock.Now(), e.session.rules.Limits.MaxTaskAge
-	for _, name := range names {
-		first := now
-		if e.session.key != "" && maxAge != continuation.Off {
-			first = e.mw.launches.since(e.session.key, name, now, maxAge)
-		}
-		if maxAge != continuation.Off && now.Sub(first) >= maxAge {
-			continue
-		}
-		if work.Unfinished == 0 || first.Before(work.Oldest) {
-			work.Oldest = first
-		}
-		work.Unfinished++
-	}
-	return work
 }

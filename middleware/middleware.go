@@ -2,20 +2,16 @@ package middleware
 
 import (
 	"context"
-	"runtime"
-	"strings"
+	"fmt"
 	"sync/atomic"
 
-	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/guard"
 	"github.com/carryon-go/carryon/internal/pausetool"
 	"github.com/carryon-go/carryon/internal/prompt"
-	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/session"
-	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -116,98 +112,6 @@ func (mw *Middleware) session(ctx context.Context) string {
 	return scope.Name(session)
 }
 
-// scopeOf returns why the request is out of scope, the zero Reason if it is not.
-func (mw *Middleware) scopeOf(ctx context.Context, r *adapter.Request) continuation.Reason {
-	switch {
-	case scope.Suppressed(ctx):
-		return reasons.Suppressed
-	case scope.InLayer(ctx), isNested(r), mw.plugins.isCalling():
-		return reasons.Nested
-	case r.Legacy:
-		return reasons.LegacyFunctions
-	case r.Tools == 0 && !r.TextAgent && !r.Toolless && !mw.options.toolless:
-		return reasons.NoTools
-	case r.Choice != adapter.ToolChoiceAuto:
-		return reasons.ToolChoice
-	case r.N > 1:
-		return reasons.ManyChoices
-	case r.JSON:
-		return reasons.JSON
-	}
-	return r.LeaveAlone
-}
-
-// pass records the outcome of a call that an adapter leaves alone before it has read enough
-// to begin it. The outcome goes to [Capture], but not to observers and logs, which are
-// about calls to models. It panics if ctx is nil.
-func (mw *Middleware) pass(ctx context.Context, reason continuation.Reason) {
-	mustHave(ctx)
-	if scope.InLayer(ctx) {
-		return
-	}
-	mw.explainLeftAlone(ctx, nil, reason)
-	outcomes := capture(ctx)
-	if outcomes == nil {
-		return
-	}
-	outcomes.add(mw.outcomeOf(mw.session(ctx), reason))
-}
-
-// leaveAlone reports a call that carryon leaves alone, and returns its outcome. If the
-// call runs inside another layer, that layer reports it.
-func (mw *Middleware) leaveAlone(ctx context.Context, r *adapter.Request, reason continuation.Reason) Outcome {
-	id := continuation.TurnID{Session: mw.session(ctx), Turn: 1}
-	v := decision.Judge(decision.Input{Settings: mw.options.settings.local(id.Session), Scope: reason})
-	outcome := mw.outcomeOf(id.Session, v.Reason)
-	if reason == reasons.Nested {
-		return outcome
-	}
-	if v.Reason == reasons.Suppressed {
-		r = nil // which adapters need not have read
-	}
-	mw.explainLeftAlone(ctx, r, v.Reason)
-	if len(mw.options.reporter.observers) > 0 {
-		event := newDecision(id, &v)
-		event.DryRun, event.Holdout = outcome.DryRun, outcome.Holdout
-		mw.options.reporter.decided(ctx, event)
-	}
-	mw.options.reporter.callEnded(ctx, CallEnded{TurnID: id, Outcome: outcome})
-	if outcomes := capture(ctx); outcomes != nil {
-		outcomes.add(outcome)
-	}
-	return outcome
-}
-
-// outcomeOf returns the outcome of a call that carryon leaves alone.
-func (mw *Middleware) outcomeOf(session string, reason continuation.Reason) Outcome {
-	rules := mw.rules.Load()
-	return Outcome{Session: session, Turns: 1, Reason: reason, DryRun: rules.DryRun, Holdout: rules.holdsOut(session), Ended: true}
-}
-
-// isNested reports whether another carryon, in another process, has sent the request
-// as a continuation. Then its last message is a prompt and it offers todo_pause, or
-// it answers a rejected pause. Where a continuation cannot offer todo_pause, the
-// beginning of the prompt is enough.
-func isNested(r *adapter.Request) bool {
-	if !r.OwnPause && !r.FixedPrefix && r.Tools > 0 && r.Tools < maxTools {
-		return false
-	}
-	return strings.HasPrefix(r.User, continuation.PromptPreamble) || r.OwnPause && answersPause(r)
-}
-
-// answersPause reports whether the latest call of the request is a todo_pause
-// whose reason carryon has rejected.
-func answersPause(r *adapter.Request) bool {
-	if r.History == nil || r.Unanswered {
-		return false
-	}
-	rejected := pausetool.InvalidReasonError{} // the result begins with its text
-	for call := range adapter.Calls(r.History) {
-		return pause.Is(call.Name) && strings.HasPrefix(call.Result, rejected.Error())
-	}
-	return false
-}
-
 // Drain prepares for the end of the program. From now on carryon sends no continuation,
 // and it ends running continuations as if they had failed, so that every answer ends as
 // its last good turn did. New calls work, but are not continued.
@@ -224,51 +128,28 @@ func (mw *Middleware) Drain(ctx context.Context) error {
 // maxTools is how many tools providers accept in one request.
 const maxTools = 128
 
-// plugins runs those of the program's plug-ins that may call a model themselves: the
-// todo source and the gate. They may call it with a ctx of their own, so only the
-// stack shows that such a call comes from within a decision.
-type plugins struct {
-	running atomic.Int32
-}
-
-// run runs f, which may panic.
-func (p *plugins) run(f func() error) error {
-	p.running.Add(1)
-	defer p.running.Add(-1)
-	return runPlugin(f)
-}
-
-// isCalling reports whether this goroutine runs a plug-in. It walks the stack only if
-// some goroutine runs one.
-func (p *plugins) isCalling() bool {
-	if p.running.Load() == 0 {
-		return false
-	}
-	var stack [64]uintptr
-	for skip := 1; ; skip += len(stack) {
-		n := runtime.Callers(skip, stack[:])
-		if n == 0 {
-			return false
-		}
-		frames := runtime.CallersFrames(stack[:n])
-		for more := true; more; {
-			var frame runtime.Frame
-			frame, more = frames.Next()
-			if strings.HasSuffix(frame.Function, "carryon/middleware.runPlugin") {
-				return true
-			}
-		}
-	}
-}
-
-// runPlugin is the frame that isCalling looks for.
-//
-//go:noinline
-func runPlugin(f func() error) error { return guard.Run(f) }
-
 // mustHave panics without a ctx.
 func mustHave(ctx context.Context) {
 	if ctx == nil {
 		panic("carryon/middleware: nil context")
 	}
+}
+
+// Rules returns the current rules.
+func (mw *Middleware) Rules() Rules { return mw.rules.Load().Rules }
+
+// SetRules replaces the rules for all calls that begin from now on. A call keeps the
+// rules with which it began. Zero fields of the limits mean their defaults. If the
+// share of the holdout changes, only the sessions between the old and the new share
+// change their group, each with its next call. If a rule is invalid, SetRules returns
+// an error and changes nothing.
+func (mw *Middleware) SetRules(r Rules) error {
+	now := &mw.rules.Load().Limits
+	r.Limits.MaxSessions, r.Limits.SessionLife = now.MaxSessions, now.SessionLife
+	complete, err := callRulesOf(r)
+	if err != nil {
+		return fmt.Errorf("middleware: %w", err)
+	}
+	mw.rules.Store(complete)
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/scope"
 )
@@ -63,7 +64,7 @@ func (d *decider) nextStep(patience time.Duration) (step, error) {
 
 // lookAgain decides again after a wait, in which the list may have changed.
 func (d *decider) lookAgain() step {
-	d.list.turn = 0
+	d.lookup.list.turn = 0
 	if d.decide() {
 		return looks
 	}
@@ -105,7 +106,7 @@ func (d *decider) gateAllows() bool {
 // commit claims the session for the continuation that the gate let pass, if every
 // condition still holds. It reports whether the call goes on.
 func (d *decider) commit() bool {
-	if !d.readBackground() {
+	if d.cause = d.lookup.readBackground(); d.cause != nil {
 		d.refuse(reasons.Store)
 		return false
 	}
@@ -118,11 +119,45 @@ func (d *decider) commit() bool {
 	return d.goesOnAfter(&v)
 }
 
-// retryDelay returns what is left of the delay before a failed continuation is sent
-// again: the provider's, or carryon's own before the last try.
-func (d *decider) retryDelay() time.Duration {
-	if d.continued == nil || d.continued.notBefore.IsZero() {
-		return 0
+// askCheck asks the check about the current turn, and takes the decision that follows. It
+// waits no longer than patience at a time, unless that is 0.
+func (d *decider) askCheck(patience time.Duration) (step, error) {
+	c := d.check
+	if c.run == nil {
+		c.begin(&NextTurn{TurnID: d.nextID(), Text: string(d.text.Bytes())}, patience)
 	}
-	return d.continued.notBefore.Sub(d.env.mw.options.clock.Now())
+	if !c.run.await(d.env.mw.options.clock, patience) {
+		return checks, nil
+	}
+	c.takeResult(d.turn.Turn)
+	if err := d.env.interruption(); err != nil {
+		return stops, err
+	}
+	if c.err != nil {
+		d.env.fault(d.turn.TurnID, opCheck, c.err)
+		d.cause = c.err
+	}
+	switch {
+	case errors.Is(c.err, ErrDeadlineNear):
+		return d.refuse(reasons.Deadline), nil
+	case errors.Is(c.err, ErrShutdown):
+		return d.refuse(reasons.Shutdown), nil
+	}
+	return d.lookAgain(), nil
+}
+
+// refuse ends the call's continuations for a reason that the verdict does not know.
+func (d *decider) refuse(reason continuation.Reason) step {
+	v := d.last.Verdict
+	v.Continue, v.Reason, v.Wait = false, reason, 0
+	d.report(&v)
+	in := decision.Input{Now: d.env.mw.options.clock.Now()}
+	d.lookup.list.addTo(&in)
+	var effect decision.Effect
+	d.env.updateInUserTurn(d.turn.TurnID, func(s decision.State) decision.State {
+		s, effect = v.End(s, &in)
+		return s
+	})
+	d.recordEffect(effect)
+	return stops
 }

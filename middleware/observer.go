@@ -240,16 +240,6 @@ type stopwatch struct {
 	began time.Time
 }
 
-// watchIf starts a stopwatch if an observer wants to know.
-func (o *options) watchIf(wants func(*Observer) bool) stopwatch {
-	for i := range o.reporter.observers {
-		if wants(&o.reporter.observers[i]) {
-			return stopwatch{o.clock, o.clock.Now()}
-		}
-	}
-	return stopwatch{}
-}
-
 // read returns the time since the start, and whether there was one.
 func (w stopwatch) read() (time.Duration, bool) {
 	if w.clock == nil {

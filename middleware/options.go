@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -346,25 +347,6 @@ func callRulesOf(r Rules) (*callRules, error) {
 	return &complete, err
 }
 
-// Rules returns the current rules.
-func (mw *Middleware) Rules() Rules { return mw.rules.Load().Rules }
-
-// SetRules replaces the rules for all calls that begin from now on. A call keeps the
-// rules with which it began. Zero fields of the limits mean their defaults. If the
-// share of the holdout changes, only the sessions between the old and the new share
-// change their group, each with its next call. If a rule is invalid, SetRules returns
-// an error and changes nothing.
-func (mw *Middleware) SetRules(r Rules) error {
-	now := &mw.rules.Load().Limits
-	r.Limits.MaxSessions, r.Limits.SessionLife = now.MaxSessions, now.SessionLife
-	complete, err := callRulesOf(r)
-	if err != nil {
-		return fmt.Errorf("middleware: %w", err)
-	}
-	mw.rules.Store(complete)
-	return nil
-}
-
 // Clock is a source of time, for [WithClock]. Now() time.Time returns the time.
 // AfterFunc(d time.Duration, f func()) calls f once, on any goroutine, after d. It
 // returns an interface{ Stop() bool; Reset(d time.Duration) bool }, as *time.Timer has
@@ -417,3 +399,57 @@ const (
 	// todo_pause.
 	PauseToolAlways
 )
+
+// Check says whether the work of a user turn is done: nil if it is, an *[Unmet] if
+// something is missing. Any other error, or a panic, means that nobody knows. The package
+// carryon/check has one that runs a command.
+//
+// A Check must return soon after its ctx has ended. The ctx has the session of the call,
+// and carryon does not continue a model that is asked under it. Several calls may run a
+// Check at the same time.
+type Check func(ctx context.Context, turn NextTurn) error
+
+// Unmet is the error of a [Check] that says what is missing. The model is told the end of
+// Text.
+type Unmet struct { //nolint:errname // it reads as what a check says
+	Name string // what was checked, such as "make test"
+	Text string // what is missing, such as the output of a command
+}
+
+// Error returns the name and that the check failed, without the text.
+func (u *Unmet) Error() string { return cmp.Or(u.Name, "the check") + " failed" }
+
+// WithCheck makes carryon ask the program whether the work is done, because a finished
+// list is only the model's word. When a user turn that has called tools would end well in
+// text, with nothing open on the list or without a list, carryon holds the end of the
+// answer and asks c. If it is unmet, carryon continues the turn with what is missing.
+// If it fails in another way, that is reported and the answer ends.
+//
+// carryon does not ask while somebody is waited for, after a question to the user in
+// [continuation.ApprovalDefault], if no attempt is left, or at the end of a sub-agent's
+// work. A conversation is a sub-agent's if [adapter.Request].SubAgent says so, or if it
+// begins with words that a model has given to a tool. carryon asks in a dry run and for
+// the control group, too.
+//
+// The limits are those of all continuations. A failure that differs from the one before
+// in more than numbers is progress. A check that never passes costs at most ten
+// continuations until the user writes again.
+//
+// While c runs, a stream shows signs of life, if its protocol has any. The caller's
+// deadline ends c in time to end the answer well; Close, the end of the caller's ctx
+// and [Middleware.Drain] end it at once.
+//
+// Experimental: the rules for asking may change.
+func WithCheck(c Check) Option {
+	return check(c != nil, func(o *options) { o.rules.Check = c }, "nil check")
+}
+
+// watchIf starts a stopwatch if an observer wants to know.
+func (o *options) watchIf(wants func(*Observer) bool) stopwatch {
+	for i := range o.reporter.observers {
+		if wants(&o.reporter.observers[i]) {
+			return stopwatch{o.clock, o.clock.Now()}
+		}
+	}
+	return stopwatch{}
+}

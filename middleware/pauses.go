@@ -99,12 +99,12 @@ func (p *pauses) pause(reason string) {
 	if p.decider.turn.Session == "" || p.decider.env.session.rules.DryRun {
 		return
 	}
-	if p.decider.list.todos == nil {
-		p.decider.readTodos() // the caller's own turn paused: nobody has asked yet
+	if p.decider.lookup.list.todos == nil {
+		p.decider.lookup.readTodos() // the caller's own turn paused: nobody has asked yet
 	}
 	var digest uint64
-	if p.decider.list.err == nil {
-		digest = decision.Digest(p.decider.list.todos)
+	if p.decider.lookup.list.err == nil {
+		digest = decision.Digest(p.decider.lookup.list.todos)
 	}
 	p.decider.env.updateInUserTurn(p.decider.turn.TurnID, func(s decision.State) decision.State {
 		return s.Pause(result.Reason, now, digest)

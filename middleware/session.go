@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"strings"
 	"sync"
@@ -520,3 +521,16 @@ var (
 	// source had been late a few seconds before. It wraps [context.DeadlineExceeded].
 	errSourceSkipped = fmt.Errorf("middleware: the todo source was late and is not asked again for some seconds: %w", context.DeadlineExceeded)
 )
+
+// hasCalls reports whether a history has tool calls after the user's last message.
+func hasCalls(history iter.Seq[adapter.Entry]) bool {
+	if history == nil {
+		return false
+	}
+	for entry := range history {
+		if entry.IsCall() || entry.FromUser {
+			return entry.IsCall()
+		}
+	}
+	return false
+}

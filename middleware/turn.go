@@ -25,10 +25,10 @@ type rejection struct {
 	answer    *adapter.PauseAnswer // nil if the call was printed
 }
 
-// facts describes the turn for the decision.
-func (t *turn) facts() decision.Turn {
+// asRead describes the turn for the decision.
+func (t *turn) asRead() decision.Turn {
 	r := &t.read
-	facts := decision.Turn{
+	as := decision.Turn{
 		ToolCalls:   r.ShowedCall(),
 		ManyChoices: r.ManyChoices,
 		Refused:     r.Refused,
@@ -39,33 +39,9 @@ func (t *turn) facts() decision.Turn {
 		NothingOpen: r.SaysNothingOpen(),
 	}
 	if r.Late {
-		facts.Finish = "" // the finish was not the end
+		as.Finish = "" // the finish was not the end
 	}
-	return facts
-}
-
-// repeats reports whether the turn has the same words as the one before it.
-func (c *call) repeats() bool {
-	if c.turn.read.Repeats() {
-		return true // its text may have been left out
-	}
-	return c.decider.continued != nil && reading.SameWords(c.turn.read.OwnText(), c.textBefore())
-}
-
-// textBefore returns the text of the turn before the current continuation.
-func (c *call) textBefore() []byte { return c.textUntil(c.turn.read.From()) }
-
-// textUntil returns the text from the beginning of the turn before the current
-// continuation until there.
-func (c *call) textUntil(end int) []byte { return c.text.Bytes()[c.decider.continued.before:end] }
-
-// textLen returns the length of the current turn's text, or of the same answer before it
-// if the text was left out.
-func (c *call) textLen() int {
-	if c.turn.read.Repeats() {
-		return len(c.textBefore())
-	}
-	return len(c.turn.read.OwnText())
+	return as
 }
 
 // continued is what a call keeps from its first continuation on: above all, the point

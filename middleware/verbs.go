@@ -1,0 +1,224 @@
+package middleware
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/engine"
+	"github.com/carryon-go/carryon/internal/reading"
+	"github.com/carryon-go/carryon/internal/scope"
+)
+
+// Context returns the ctx for the caller's own request. It is cancelled when the
+// caller's ctx ends and when the call ends.
+func (c *call) Context() context.Context { return c.env.observed.turnCtx(c.env.cancel.derive()) }
+
+// OpenContext returns a ctx for a request of the caller whose answer may outlive the
+// call. It has the same values as Context, but is cancelled only when the caller's ctx
+// ends.
+func (c *call) OpenContext() context.Context {
+	return c.env.observed.turnCtx(scope.EnterLayer(c.env.cancel.caller))
+}
+
+// Additions returns what carryon adds to the caller's own request. The caller must not
+// modify it.
+func (c *call) Additions() *adapter.Additions { return &c.additions }
+
+// Outcome returns the outcome of the call, or its present state if the call has not
+// ended; see [Outcome].Ended.
+func (c *call) Outcome() Outcome {
+	if cell := c.env.outcome.Load(); cell != nil {
+		return cell.get()
+	}
+	return c.env.firstOutcome()
+}
+
+// Cancel implements [engine.Call].
+func (c *call) Cancel() {
+	c.env.releaseShared(continuation.TurnID{Session: c.env.session.name()})
+	c.env.cancel.cancel()
+}
+
+// Interruption implements [engine.Call].
+func (c *call) Interruption() error { return c.env.interruption() }
+
+// CallbackFailed implements [engine.Call].
+func (c *call) CallbackFailed(err error) { c.env.cancel.callbackFailed(err) }
+
+// Notice implements [engine.Call].
+func (c *call) Notice() string { return c.pauses.notice() }
+
+// ShowedLife implements [engine.Call].
+func (c *call) ShowedLife() { c.decider.check.showedLife() }
+
+// MayGoOn implements [engine.Call].
+func (c *call) MayGoOn() bool { return c.decider.mayGoOn() }
+
+// BeginTurn implements [engine.Call].
+func (c *call) BeginTurn(k *adapter.Continuation) (turn, program context.Context) {
+	c.beginTurn(k.Attempt)
+	return c.startTurn(scope.WithTurn(c.env.cancel.ctx, scope.TurnID(k.TurnID))), c.env.mw.drain.begun
+}
+
+// TurnRead implements [engine.Call].
+func (c *call) TurnRead() {
+	if c.env.session.rules.Check != nil {
+		c.noteHandover()
+	}
+}
+
+// EndTurn implements [engine.Call]. If the turn was a continuation, EndTurn ends that
+// too.
+func (c *call) EndTurn(err error) {
+	t, r := &c.turn, &c.turn.read
+	r.Ended = true
+	c.decider.fixed = c.decider.fixed || r.HasSigned
+	c.reminders.markRead(t)
+	if r.First {
+		c.env.answer.Timeouts.EndFirstTurn()
+	}
+	if r.First && err != nil && !errors.Is(err, ErrClosed) {
+		c.env.record(func(o *Outcome) { o.Err = err })
+	}
+	if err == nil && !r.First && !r.IsLeftOut() { // the end of turn 1 is added with the first continuation
+		c.decider.continued.ends = append(c.decider.continued.ends, c.text.Len())
+	}
+	if err == nil {
+		c.noteListWriting()
+	}
+	usage := r.LastUsage()
+	c.env.outcomeCell().addUsage(usage, !r.First, statusOf(err) == 0 && !reportsInput(usage))
+	id, model := r.Names()
+	c.env.mw.options.reporter.turnEnded(c.env.observed.turnCtx(c.env.cancel.caller), TurnEnded{
+		TurnID: t.TurnID, ResponseID: id, ResponseModel: model, Finish: r.FinishReason, ToolCalls: int(r.Calls.Others),
+		Usage: usage, Err: err, Times: c.env.observed.turnTimes(err),
+	})
+	if !r.First {
+		c.endContinuation(err)
+	}
+}
+
+// BreakOff implements [engine.Call].
+func (c *call) BreakOff(err error) {
+	if err != nil {
+		c.turn.read.Fail(err)
+		c.env.record(func(o *Outcome) { o.Err = err })
+	}
+	c.decider.decide()
+}
+
+// GoesOn implements [engine.Call].
+func (c *call) GoesOn(fault error) bool {
+	if fault != nil {
+		c.turn.read.Fail(fault)
+		c.env.fault(c.turn.TurnID, opTail, fault)
+	}
+	if !c.pauses.goesOn() {
+		return false
+	}
+	c.reminders.goOn(&c.turn)
+	return true
+}
+
+// Abandon implements [engine.Call].
+func (c *call) Abandon() {
+	c.decider.decide()
+	if !c.turn.read.Ended {
+		c.EndTurn(ErrClosed)
+	}
+	if c.turn.Turn > 1 {
+		c.interrupted(ErrClosed)
+	}
+}
+
+// End implements [engine.Call].
+func (c *call) End() {
+	if !c.turn.read.Ended { // a turn is still open here only after a panic
+		c.interrupted(errPanicked)
+		c.EndTurn(errPanicked)
+	}
+	c.decider.check.end()
+	c.reminders.settle(&c.turn)
+	c.env.release(continuation.TurnID{Session: c.env.session.name()})
+	c.env.record(func(o *Outcome) {
+		c.addUnsent(o)
+		o.Ended = true
+	})
+	c.callEnded()
+}
+
+// Next implements [engine.Call].
+func (c *call) Next(patience time.Duration) (*adapter.Continuation, error) {
+	switch then, err := c.decider.next(patience); {
+	case err != nil:
+		c.interrupted(err)
+		return nil, err
+	case then == sends:
+		return c.newContinuation(), nil
+	case then == checks:
+		return nil, engine.ErrWaiting
+	}
+	if !c.endTries() {
+		c.pauses.acceptRejected()
+	}
+	return nil, nil //nolint:nilnil // nothing more is sent
+}
+
+// Failed implements [engine.Call].
+func (c *call) Failed(err error, showedCall bool) (again bool, interrupted error) {
+	if interrupted = c.recordFailure(err, showedCall); interrupted != nil {
+		return false, interrupted
+	}
+	return c.tryAgain(err), nil
+}
+
+// beginTurn begins the next turn.
+func (c *call) beginTurn(attempt int) {
+	later, ours := c.turn.Turn > 0, !c.env.request.ownPause
+	traits := reading.Traits{
+		Watched: ours && (later || c.additions.PauseTool != nil), Printable: ours && later, Together: !c.env.request.noSeparator,
+		Asked: later && c.decider.last.Asks, Named: c.env.observed != nil, Keeps: c.env.session.rules.Check != nil,
+		Totals: c.env.mw.options.usage,
+	}
+	if c.env.mw.source.memory != nil && c.env.session.name() != "" {
+		traits.Lists = &c.env.mw.source
+	}
+	next := turn{TurnID: continuation.TurnID{Session: c.turn.Session, Call: c.turn.Call, Turn: c.turn.Turn + 1, Attempt: attempt}}
+	if !later {
+		next.read = reading.Begin(&c.text, &traits)
+		c.turn = next
+		return
+	}
+	c.decider.continued.begin(&c.turn, &c.text)
+	c.env.session.waited.beginTurn()
+	next.read = c.turn.read.Next(c.textUntil(c.text.Len()), &traits)
+	c.turn = next
+	c.env.record(func(o *Outcome) { o.Turns = c.turn.Turn })
+}
+
+// noteHandover remembers what the turn that has ended gives to tools. What a sub-agent
+// says counts as well: a summary of its conversation may begin the next one.
+func (c *call) noteHandover() {
+	r := &c.turn.read
+	if r.ShowedCall() {
+		c.env.mw.toolCalls.Add(1)
+	}
+	for arguments := range r.Calls.Arguments() {
+		c.env.mw.handovers.addArguments(arguments)
+	}
+	if !c.env.session.main && !r.ShowedCall() {
+		c.env.mw.handovers.add(string(r.OwnText()))
+	}
+}
+
+// callEnded reports the end of the call, once.
+func (c *call) callEnded() {
+	if o := c.env.observed; o != nil && !o.over {
+		o.over = true
+		id := continuation.TurnID{Session: c.env.session.name(), Call: c.turn.Call, Turn: c.turn.Turn}
+		c.env.mw.options.reporter.callEnded(c.env.cancel.caller, CallEnded{TurnID: id, Outcome: c.Outcome()})
+	}
+}
