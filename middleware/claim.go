@@ -7,6 +7,7 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
+	"github.com/carryon-go/carryon/internal/guard"
 	"github.com/carryon-go/carryon/internal/session"
 )
 
@@ -97,7 +98,7 @@ func (e *callEnv) reportAnswer(id continuation.TurnID, answer storeAnswer) {
 	e.faultOnce(id, opStore, answer.err)
 }
 
-// maxGiveBacks bounds the tries to give a claim back, one every [breakTime]: together
+// maxGiveBacks bounds the tries to give a claim back, one every [guard.BreakTime]: together
 // they take about as long as a claim lives.
 const maxGiveBacks = 120
 
@@ -113,7 +114,7 @@ type giveBack struct {
 
 // begin makes the first try: now, or later if the call has already waited for the store.
 func (g *giveBack) begin() storeAnswer {
-	if g.env.session.waited.isOver() {
+	if g.env.session.waited.IsOver() {
 		g.later()
 		return storeAnswer{}
 	}
@@ -133,7 +134,7 @@ func (g *giveBack) try() storeAnswer {
 }
 
 func (g *giveBack) later() {
-	g.env.mw.options.clock.AfterFunc(breakTime, func() { g.env.reportAnswer(g.id, g.try()) })
+	g.env.mw.options.clock.AfterFunc(guard.BreakTime, func() { g.env.reportAnswer(g.id, g.try()) })
 }
 
 // updateInUserTurn changes the session's state, unless a newer user turn has

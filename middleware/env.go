@@ -64,7 +64,7 @@ func (e *callEnv) askTasks(ctx context.Context, question func(context.Context) e
 	if !e.mw.options.sharedTasks {
 		return question(ctx)
 	}
-	if e.session.waited.isOver() || !e.mw.tasksBreaker.allows(e.mw.options.clock) {
+	if !e.mw.tasks.Allows(&e.session.waited, e.mw.options.clock) {
 		return errTasksSkipped
 	}
 	return e.askSharedTasks(ctx, question)
@@ -76,14 +76,14 @@ func (e *callEnv) askSharedTasks(ctx context.Context, question func(context.Cont
 	err := question(limited)
 	switch {
 	case err == nil:
-		if e.mw.tasksBreaker.close() {
+		if e.mw.tasks.Answered() {
 			e.mw.options.reporter.recovered(ctx, Recovered{Op: opTasks})
 		}
 	case ctx.Err() == nil: // else it is the caller's doing
 		if limited.Err() != nil {
-			e.session.waited.end()
+			e.session.waited.End()
 		}
-		err = e.mw.tasksBreaker.open(e.mw.options.clock, err)
+		err = e.mw.tasks.Failed(e.mw.options.clock.Now(), err)
 	}
 	return err
 }

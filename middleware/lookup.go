@@ -8,6 +8,7 @@ import (
 	"github.com/carryon-go/carryon/internal/background"
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/delivery"
+	"github.com/carryon-go/carryon/internal/guard"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/todo"
@@ -82,7 +83,9 @@ func (l *lookup) mayAsk() bool {
 func (l *lookup) readTodos() {
 	source := &l.env.mw.source
 	ctx, limit := scope.WithSession(l.env.cancel.derive(), l.turn.Session), l.env.session.rules.Limits.TodoTimeout
+	var budget *guard.Budget // that of the store, for a source that shares it
 	if source.shared {
+		budget = &l.env.session.waited
 		limit = min(limit, l.env.session.timeLeft())
 		limited, done := l.env.session.limitWait(ctx)
 		defer done()
@@ -91,7 +94,7 @@ func (l *lookup) readTodos() {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	ctx = l.env.withRequest(ctx)
-	if source.shared && l.env.session.waited.isOver() || !source.breaker.allows(l.env.mw.options.clock) {
+	if !source.remote.Allows(budget, l.env.mw.options.clock) {
 		l.list = &readList{err: errSourceSkipped, turn: l.turn.Turn, work: l.list.work}
 		return
 	}
@@ -106,7 +109,7 @@ func (l *lookup) readTodos() {
 	if !ended {
 		l.sourceAnswered(ctx.Err() != nil)
 		if source.shared && ctx.Err() != nil {
-			l.env.session.waited.end()
+			l.env.session.waited.End()
 		}
 	}
 	if err := l.list.failure(); err != nil && !ended { // otherwise it is the caller's doing
@@ -117,11 +120,11 @@ func (l *lookup) readTodos() {
 
 // sourceAnswered notes whether the todo source was late.
 func (l *lookup) sourceAnswered(late bool) {
-	breaker := &l.env.mw.source.breaker
+	remote := &l.env.mw.source.remote
 	switch {
 	case late:
-		_ = breaker.open(l.env.mw.options.clock, nil) // every missing list is reported
-	case breaker.close():
+		_ = remote.Failed(l.env.mw.options.clock.Now(), nil) // every missing list is reported
+	case remote.Answered():
 		l.env.mw.options.reporter.recovered(l.env.cancel.caller, Recovered{Op: opTodos})
 	}
 }

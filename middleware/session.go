@@ -8,17 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/guard"
-	"github.com/carryon-go/carryon/internal/lru"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/internal/session"
 )
@@ -27,8 +23,7 @@ import (
 type sessionStore struct {
 	options *options
 	store   session.Store
-	breaker breaker
-	bad     badStates
+	remote  guard.Remote
 }
 
 // update runs f on the state under key and returns its result.
@@ -63,14 +58,14 @@ func (s *sessionStore) run(
 func (s *sessionStore) answered(ctx context.Context, key string, err error) (recovered bool, _ error) {
 	switch {
 	case err == nil:
-		s.bad.remove(key)
-		return s.breaker.close(), nil
+		s.remote.Readable(key)
+		return s.remote.Answered(), nil
 	case ctx.Err() != nil: // the caller's doing
 		return false, err
 	case errors.Is(err, session.ErrBadState):
-		return s.breaker.close(), s.bad.add(key, err)
+		return s.remote.Answered(), s.remote.Unreadable(key, err)
 	}
-	return false, s.breaker.open(s.options.clock, err)
+	return false, s.remote.Failed(s.options.clock.Now(), err)
 }
 
 // loopPrefix begins the keys of sessions that have no name.
@@ -94,7 +89,7 @@ type sessionHandle struct {
 	worked      bool               // in that state, the model has called tools in this user turn
 	denied      bool               // in that state, a pause that only asked for leave was rejected
 	heldOut     bool               // it belongs to the control group of [WithHoldout]
-	waited      storeWait
+	waited      guard.Budget       // of the current turn, for the store and what shares its time limit: shared lists and background tasks
 }
 
 // keyOf returns the key of a request's session. Without a session name, a tool loop
@@ -313,7 +308,7 @@ func (h *sessionHandle) updateStore(
 
 // inStoreTime asks the store within its time limit, unless the breaker is open.
 func (h *sessionHandle) inStoreTime(ctx context.Context, f func(context.Context) error) error {
-	if h.waited.isOver() || !h.store.breaker.allows(h.store.options.clock) {
+	if !h.store.remote.Allows(&h.waited, h.store.options.clock) {
 		return errStoreSkipped
 	}
 	answer := h.askStore(ctx, f)
@@ -324,8 +319,8 @@ func (h *sessionHandle) inStoreTime(ctx context.Context, f func(context.Context)
 // runSoon runs f now, or after a while if the call has already waited for a time-out. It
 // is for work that must be done, but not at the caller's expense.
 func (h *sessionHandle) runSoon(f func()) {
-	if h.waited.isOver() {
-		h.store.options.clock.AfterFunc(breakTime, f)
+	if h.waited.IsOver() {
+		h.store.options.clock.AfterFunc(guard.BreakTime, f)
 		return
 	}
 	f()
@@ -349,38 +344,9 @@ func (h *sessionHandle) reportAnswer(ctx context.Context, a storeAnswer) {
 	}
 }
 
-// storeWait is how long the current turn has waited for the store, and for what
-// shares its time limit: shared lists and background tasks. A store that is slow, but
-// never late, must not delay a turn by several times its limit. After a time-out, the
-// call waits no more.
-type storeWait struct{ micros atomic.Int32 } // timedOut after a time-out
-
-const timedOut = -1
-
-func (w *storeWait) isOver() bool { return w.micros.Load() == timedOut }
-
-// end ends all waiting of the call.
-func (w *storeWait) end() { w.micros.Store(timedOut) }
-
-// beginTurn gives the next turn its own time.
-func (w *storeWait) beginTurn() {
-	if used := w.micros.Load(); used > 0 {
-		w.micros.CompareAndSwap(used, 0)
-	}
-}
-
-// add adds the time since a wait began.
-func (w *storeWait) add(began time.Time) {
-	used := w.micros.Load()
-	sum := min(int64(used)+time.Since(began).Microseconds(), math.MaxInt32)
-	if used != timedOut {
-		w.micros.CompareAndSwap(used, int32(sum)) //nolint:gosec // is no more than the largest
-	}
-}
-
 // timeLeft returns how long the turn may still wait.
 func (h *sessionHandle) timeLeft() time.Duration {
-	return h.rules.Limits.StoreTimeout - time.Duration(h.waited.micros.Load())*time.Microsecond
+	return h.waited.Left(h.rules.Limits.StoreTimeout)
 }
 
 // limitWait returns a ctx that ends once the turn has waited for as long as it may,
@@ -389,7 +355,7 @@ func (h *sessionHandle) limitWait(ctx context.Context) (limited context.Context,
 	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, h.timeLeft())
 	return limited, func() {
-		h.waited.add(began)
+		h.waited.Add(time.Since(began))
 		cancel()
 	}
 }
@@ -411,101 +377,17 @@ func (h *sessionHandle) askWithin(ctx, limited context.Context, f func(context.C
 	err := f(limited)
 	if limited.Err() != nil && ctx.Err() == nil {
 		err = cmp.Or(err, limited.Err())
-		h.waited.end()
+		h.waited.End()
 	}
 	took, timed := watch.read()
 	recovered, err := h.store.answered(ctx, h.key, err)
 	return storeAnswer{err: err, took: took, timed: timed, recovered: recovered}
 }
 
-// breakTime is how long nobody asks a store, a source or a task manager again after
-// it has failed.
-const breakTime = 5 * time.Second
-
-// breaker keeps calls from waiting for something that has just failed. While it is
-// open, nobody asks. After breakTime one call tries, and the others go on without:
-// success closes the breaker, and a failure keeps it open for another breakTime.
-type breaker struct {
-	until    atomic.Int64 // in nanoseconds since 1970; 0: closed
-	reported atomic.Bool  // the failure that opened it was reported
-}
-
-// allows reports whether the call may ask.
-func (b *breaker) allows(clock Clock) bool {
-	until := b.until.Load()
-	if until == 0 {
-		return true
-	}
-	now := clock.Now()
-	if left := time.Duration(until - now.UnixNano()); left > 0 && left <= breakTime { // more is left if the clock was set back
-		return false
-	}
-	return b.until.CompareAndSwap(until, now.Add(breakTime).UnixNano())
-}
-
-// open keeps everybody from asking for breakTime. It returns err, marked as known if
-// the breaker has been open since: a failure is reported once, until what has failed
-// works again.
-func (b *breaker) open(clock Clock, err error) error {
-	b.until.Store(clock.Now().Add(breakTime).UnixNano())
-	if b.reported.Swap(true) {
-		return knownError{err}
-	}
-	return err
-}
-
-// close lets everybody ask. It reports whether the breaker was open.
-func (b *breaker) close() bool {
-	if b.until.Load() == 0 || b.until.Swap(0) == 0 {
-		return false
-	}
-	b.reported.Store(false)
-	return true
-}
-
-// knownError is a failure that was reported before.
-type knownError struct{ error }
-
-func (e knownError) Unwrap() error { return e.error }
-
 // isUnreported reports whether a failure of the store or of the background tasks was not
 // reported yet.
 func isUnreported(err error) bool {
-	return !errors.As(err, new(knownError)) && !errors.Is(err, errStoreSkipped) && !errors.Is(err, errTasksSkipped)
-}
-
-// maxBadStates is how many sessions are remembered whose states cannot be read.
-const maxBadStates = 1024
-
-// badStates are the sessions whose states cannot be read. Each is reported once. The
-// zero value is ready.
-type badStates struct {
-	mu   sync.Mutex
-	keys *lru.Table[struct{}] // nil for none
-}
-
-// add adds a key. It returns err, marked as known if the key was there.
-func (b *badStates) add(key string, err error) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.keys == nil {
-		b.keys = lru.New[struct{}]()
-	}
-	if b.keys.Get(key) != nil {
-		return knownError{err}
-	}
-	b.keys.Put(key)
-	b.keys.Trim(maxBadStates)
-	return err
-}
-
-// remove removes a key whose state can be read.
-func (b *badStates) remove(key string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.keys != nil {
-		b.keys.Remove(key)
-	}
+	return !guard.IsKnown(err) && !errors.Is(err, errStoreSkipped) && !errors.Is(err, errTasksSkipped)
 }
 
 // Errors of calls for which carryon did not ask again, after an error or a timeout of

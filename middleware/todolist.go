@@ -15,6 +15,7 @@ import (
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/background"
 	"github.com/carryon-go/carryon/internal/decision"
+	"github.com/carryon-go/carryon/internal/guard"
 	"github.com/carryon-go/carryon/internal/lru"
 	"github.com/carryon-go/carryon/internal/origins"
 	"github.com/carryon-go/carryon/internal/tooldef"
@@ -58,7 +59,7 @@ type todoSource struct {
 	writer   listWriter   // nil if it does not know the tools that write its list
 	marker   listMarker   // nil if it does not know the tool that marks todos as done
 	shared   bool         // it asks an engine that processes share
-	breaker  breaker
+	remote   guard.Remote
 	writings listWritings
 }
 

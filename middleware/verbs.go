@@ -193,7 +193,7 @@ func (c *call) beginTurn(attempt int) {
 		return
 	}
 	c.decider.continued.begin(&c.turn, &c.text)
-	c.env.session.waited.beginTurn()
+	c.env.session.waited.BeginTurn()
 	next.read = c.turn.read.Next(c.textUntil(c.text.Len()), &traits)
 	c.turn = next
 	c.env.record(func(o *Outcome) { o.Turns = c.turn.Turn })

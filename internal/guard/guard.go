@@ -1,4 +1,5 @@
-// Package guard turns panics in a program's own functions into errors.
+// Package guard guards the engine against what it does not control: panics in a program's
+// own functions, and remotes that are slow or down.
 package guard
 
 import (
