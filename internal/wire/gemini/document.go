@@ -66,12 +66,12 @@ func (d *document) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit
 		shown.finish = rawjson.Quote(word)
 	}
 	candidate := shown.changedCandidate(first, lastChanges(first.candidate, last.candidate, paused)...)
-	body := changed(first.body, set("candidates", inList(candidate)))
+	body := rawjson.With(first.body, rawjson.Set("candidates", inList(candidate)))
 	if usage := d.shown(edit.Usage); usage != nil {
-		body = changed(body, set("usageMetadata", usage))
+		body = rawjson.With(body, rawjson.Set("usageMetadata", usage))
 	}
 	if d.wrapped {
-		body = changed(first.outer, set("response", body))
+		body = rawjson.With(first.outer, rawjson.Set("response", body))
 	}
 	return append(dst, sse.Document(body, true))
 }
@@ -118,34 +118,34 @@ func isEmptyText(raw []byte) bool {
 // lastChanges returns what the end of the last turn changes in the first one's
 // candidate. Its notes to the content are shown if the first has none, without the
 // places in the text that they are about, which are other ones now.
-func lastChanges(first, last []byte, paused bool) []change {
-	var with []change
+func lastChanges(first, last []byte, paused bool) []rawjson.Change {
+	var with []rawjson.Change
 	for _, name := range []string{"groundingMetadata", "citationMetadata", "urlContextMetadata"} {
 		own := rawjson.Member(last, name)
 		if !rawjson.IsEmpty(rawjson.Member(first, name)) || rawjson.IsEmpty(own) {
 			continue
 		}
-		with = append(with, set(name, withoutPlaces(own)))
+		with = append(with, rawjson.Set(name, withoutPlaces(own)))
 	}
 	if ratings := rawjson.Member(last, "safetyRatings"); ratings != nil {
-		with = append(with, set("safetyRatings", ratings))
+		with = append(with, rawjson.Set("safetyRatings", ratings))
 	}
 	message := rawjson.Member(last, "finishMessage")
 	if paused {
 		message = nil
 	}
-	return append(with, set("finishMessage", message))
+	return append(with, rawjson.Set("finishMessage", message))
 }
 
 // withoutPlaces returns notes to a content without places in it.
 func withoutPlaces(notes []byte) []byte {
-	with := append(make([]change, 0, few), remove("groundingSupports"))
+	with := append(make([]rawjson.Change, 0, rawjson.FewChanges), rawjson.Remove("groundingSupports"))
 	for _, name := range []string{"citationSources", "citations"} {
 		list := rawjson.MemberElements(notes, name)
 		for i := range list {
-			list[i] = changed(list[i], remove("startIndex"), remove("endIndex"))
+			list[i] = rawjson.With(list[i], rawjson.Remove("startIndex"), rawjson.Remove("endIndex"))
 		}
-		with = append(with, replace(name, inList(bytes.Join(list, []byte{','}))))
+		with = append(with, rawjson.Replace(name, inList(bytes.Join(list, []byte{','}))))
 	}
-	return changed(notes, with...)
+	return rawjson.With(notes, with...)
 }

@@ -206,9 +206,9 @@ func (s *show) recounted(e sse.Event) sse.Event {
 	if c == nil || c.usage == nil || s.counted == adapter.UsageHidden {
 		return e
 	}
-	body := changed(c.body, set("usageMetadata", s.shown(s.counted)))
+	body := rawjson.With(c.body, rawjson.Set("usageMetadata", s.shown(s.counted)))
 	if s.wrapped {
-		body = changed(c.outer, set("response", body))
+		body = rawjson.With(c.outer, rawjson.Set("response", body))
 	}
 	return sse.Written("", body, sse.Object)
 }
@@ -229,47 +229,47 @@ func (s *show) flush(dst []sse.Event) []sse.Event {
 // data returns the data of a chunk.
 func (s *show) data(c *shownChunk) []byte {
 	var source chunk
-	var own []change // of a chunk that is made of nothing
+	var own []rawjson.Change // of a chunk that is made of nothing
 	if c.source != nil {
 		source = *c.source
 	} else {
-		own = []change{set("index", []byte("0"))}
+		own = []rawjson.Change{rawjson.Set("index", []byte("0"))}
 	}
-	changes := append(make([]change, 0, few), set("candidates", inList(c.changedCandidate(&source, own...))))
+	changes := append(make([]rawjson.Change, 0, rawjson.FewChanges), rawjson.Set("candidates", inList(c.changedCandidate(&source, own...))))
 	if c.usage != nil {
-		changes = append(changes, set("usageMetadata", c.usage))
+		changes = append(changes, rawjson.Set("usageMetadata", c.usage))
 	}
 	moved := s.later || c.source == nil
 	if moved {
-		changes = append(changes, set("modelVersion", s.envelope.model), set("createTime", s.envelope.created), set("responseId", s.envelope.response))
+		changes = append(changes, rawjson.Set("modelVersion", s.envelope.model), rawjson.Set("createTime", s.envelope.created), rawjson.Set("responseId", s.envelope.response))
 	}
-	body := changed(source.body, changes...)
+	body := rawjson.With(source.body, changes...)
 	if !s.wrapped {
 		return body
 	}
-	outer := changed(source.outer, set("response", body))
+	outer := rawjson.With(source.outer, rawjson.Set("response", body))
 	if moved {
-		outer = changed(outer, set("traceId", s.envelope.trace))
+		outer = rawjson.With(outer, rawjson.Set("traceId", s.envelope.trace))
 	}
 	return outer
 }
 
 // changedCandidate returns the candidate of a chunk as it is shown.
-func (c *shownChunk) changedCandidate(source *chunk, more ...change) []byte {
-	parts := set("parts", inList(bytes.Join(c.parts, []byte{','})))
+func (c *shownChunk) changedCandidate(source *chunk, more ...rawjson.Change) []byte {
+	parts := rawjson.Set("parts", inList(bytes.Join(c.parts, []byte{','})))
 	role := rawjson.Member(source.content, "role")
 	if rawjson.IsEmpty(role) {
 		role = []byte(`"model"`)
 	}
-	content := changed(source.content, parts, set("role", role))
-	changes := append(more, set("content", content), set("finishReason", c.finish), replace("index", []byte("0")), remove("continuationToken"))
+	content := rawjson.With(source.content, parts, rawjson.Set("role", role))
+	changes := append(more, rawjson.Set("content", content), rawjson.Set("finishReason", c.finish), rawjson.Replace("index", []byte("0")), rawjson.Remove("continuationToken"))
 	if !c.message {
-		changes = append(changes, remove("finishMessage"))
+		changes = append(changes, rawjson.Remove("finishMessage"))
 	}
 	if !c.extras {
-		changes = append(changes, remove("groundingMetadata"), remove("citationMetadata"), remove("urlContextMetadata"))
+		changes = append(changes, rawjson.Remove("groundingMetadata"), rawjson.Remove("citationMetadata"), rawjson.Remove("urlContextMetadata"))
 	}
-	return changed(source.candidate, changes...)
+	return rawjson.With(source.candidate, changes...)
 }
 
 // inList returns a list of the elements, which are separated by commas.
@@ -324,7 +324,7 @@ func (w *partWriter) text(p *part) {
 	case shown == "" && p.signature == nil: // nor is anything before it: that goes before a text that is shown
 	case shown == "" && own != "":
 		w.split()
-		w.add(changed(p.raw, replace("text", []byte(`""`))))
+		w.add(rawjson.With(p.raw, rawjson.Replace("text", []byte(`""`))))
 		w.split()
 	case p.signature != nil && before != "":
 		w.add(textPart(before))
@@ -339,7 +339,7 @@ func (w *partWriter) withText(p *part, own, shown string) []byte {
 	if own == shown {
 		return p.raw
 	}
-	return changed(p.raw, replace("text", rawjson.Quote(shown)))
+	return rawjson.With(p.raw, rawjson.Replace("text", rawjson.Quote(shown)))
 }
 
 // split begins another chunk.
@@ -388,7 +388,7 @@ func (w *partWriter) call(p *part) {
 		}
 		return
 	case !isPiece && p.signature == nil && turn.signature != nil:
-		raw = changed(raw, set("thoughtSignature", turn.signature))
+		raw = rawjson.With(raw, rawjson.Set("thoughtSignature", turn.signature))
 		turn.signature = nil
 	}
 	turn.called, w.called = true, true

@@ -65,13 +65,13 @@ func (u *usages) fold() {
 	if u.latest == nil {
 		return
 	}
-	var with []change
+	var with []rawjson.Change
 	for i := range u.latest {
 		if l := &u.latest[i]; l.n > 0 {
-			with = append(with, set(counts[i], l.digits[:l.n]))
+			with = append(with, rawjson.Set(counts[i], l.digits[:l.n]))
 		}
 	}
-	u.turn, u.latest = append(u.turn[:0], changed(u.turn, with...)...), nil
+	u.turn, u.latest = append(u.turn[:0], rawjson.With(u.turn, with...)...), nil
 }
 
 // set takes the usage of a chunk. A chunk may have fewer members than one before it.
@@ -108,12 +108,12 @@ func differInNumbers(a, b []byte) bool {
 
 // merged returns the members of both usages; those of b replace those of a.
 func merged(a, b []byte) []byte {
-	var with []change
+	var with []rawjson.Change
 	s := rawjson.Over(b)
 	for name := range s.Members() {
-		with = append(with, set(name, s.Raw()))
+		with = append(with, rawjson.Set(name, s.Raw()))
 	}
-	return changed(a, with...)
+	return rawjson.With(a, with...)
 }
 
 // EndTurn ends the turn, as [adapter.Dialect] says.
@@ -189,45 +189,45 @@ func extendUsage(answer, turn []byte) []byte {
 		return sumUsages(answer, turn) // it does not count the prompt: the turn's counts
 	}
 	answer, turn = sameTotals(answer, turn)
-	var with []change
+	var with []rawjson.Change
 	total := rawjson.Member(answer, totalCount)
 	s := rawjson.Over(turn)
 	for name := range s.Members() {
 		raw := s.Raw()
 		switch {
 		case isOutput(name):
-			with = append(with, set(name, addCounts(rawjson.Member(answer, name), raw)))
+			with = append(with, rawjson.Set(name, addCounts(rawjson.Member(answer, name), raw)))
 			if _, isCount := rawjson.Int(raw); isCount && total != nil {
 				total = addCounts(total, raw)
 			}
 		case rawjson.IsString(raw):
-			with = append(with, set(name, raw))
+			with = append(with, rawjson.Set(name, raw))
 		}
 	}
 	if total != nil {
-		with = append(with, set(totalCount, total))
+		with = append(with, rawjson.Set(totalCount, total))
 	}
-	return changed(answer, with...)
+	return rawjson.With(answer, with...)
 }
 
 // sumUsages returns the sum of the usage of two turns.
 func sumUsages(a, b []byte) []byte {
 	a, b = sameTotals(a, b)
-	var with []change
+	var with []rawjson.Change
 	s := rawjson.Over(b)
 	for name := range s.Members() {
-		with = append(with, set(name, addCounts(rawjson.Member(a, name), s.Raw())))
+		with = append(with, rawjson.Set(name, addCounts(rawjson.Member(a, name), s.Raw())))
 	}
-	return changed(a, with...)
+	return rawjson.With(a, with...)
 }
 
 // sameTotals gives both usages a total, if one of them has one.
 func sameTotals(a, b []byte) (x, y []byte) {
 	switch hasA, hasB := rawjson.Member(a, totalCount) != nil, rawjson.Member(b, totalCount) != nil; {
 	case hasA && !hasB:
-		b = changed(b, set(totalCount, sumOfParts(b)))
+		b = rawjson.With(b, rawjson.Set(totalCount, sumOfParts(b)))
 	case hasB && !hasA:
-		a = changed(a, set(totalCount, sumOfParts(a)))
+		a = rawjson.With(a, rawjson.Set(totalCount, sumOfParts(a)))
 	}
 	return a, b
 }
@@ -245,7 +245,7 @@ func withTotal(usage []byte) []byte {
 	if rawjson.Member(usage, totalCount) == nil || u.Total >= u.Prompt+u.Completion {
 		return usage
 	}
-	return changed(usage, set(totalCount, sumOfParts(usage)))
+	return rawjson.With(usage, rawjson.Set(totalCount, sumOfParts(usage)))
 }
 
 // addCounts adds two numbers, or two lists of counts by modality. Of other values the

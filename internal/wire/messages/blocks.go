@@ -287,7 +287,7 @@ func (s *blocks) appendTextOf(dst []sse.Event, b *block, ev *event, text string)
 	dst, b = s.openText(dst, b)
 	data := ev.data
 	if textIn(ev.delta, "text") != text {
-		data = setMember(data, "delta", setMember(ev.delta, "text", rawjson.Quote(text)))
+		data = rawjson.With(data, rawjson.Set("delta", rawjson.With(ev.delta, rawjson.Set("text", rawjson.Quote(text)))))
 	}
 	return append(dst, numbered(blockDelta, data, b.shown))
 }
@@ -311,7 +311,7 @@ func (s *blocks) openText(dst []sse.Event, b *block) ([]sse.Event, *block) {
 	}
 	content := rawjson.Member(b.start, "content_block")
 	if !rawjson.IsEmpty(rawjson.Member(content, "text")) {
-		b.start = setMember(b.start, "content_block", setMember(content, "text", []byte(`""`)))
+		b.start = rawjson.With(b.start, rawjson.Set("content_block", rawjson.With(content, rawjson.Set("text", []byte(`""`)))))
 	}
 	dst = s.show(dst, b)
 	s.text, s.sealed = b, false
@@ -345,5 +345,5 @@ func stopOf(index int) sse.Event { return numbered(blockStop, []byte(stopData), 
 
 // numbered returns the event of a block with an index.
 func numbered(kind string, data []byte, index int) sse.Event {
-	return sse.Written(kind, setMember(data, "index", strconv.AppendInt(nil, int64(index), 10)), sse.Object)
+	return sse.Written(kind, rawjson.With(data, rawjson.Set("index", strconv.AppendInt(nil, int64(index), 10))), sse.Object)
 }

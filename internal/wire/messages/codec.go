@@ -146,7 +146,7 @@ func (c *codec) ownID(start []byte) []byte {
 	if own == id {
 		return start
 	}
-	return setMember(start, "content_block", setMember(block, "id", rawjson.Quote(own)))
+	return rawjson.With(start, rawjson.Set("content_block", rawjson.With(block, rawjson.Set("id", rawjson.Quote(own)))))
 }
 
 // appendDelta shows a part of a block.
@@ -196,17 +196,17 @@ func (n *answerEnd) appendTo(dst []sse.Event, container []byte) []sse.Event {
 	}
 	delta := rawjson.Member(whole, "delta")
 	if textIn(delta, "stop_reason") != n.finish {
-		delta = setMember(delta, "stop_reason", rawjson.Quote(n.finish))
-		delta = setMember(delta, "stop_sequence", []byte("null"))
+		delta = rawjson.With(delta, rawjson.Set("stop_reason", rawjson.Quote(n.finish)))
+		delta = rawjson.With(delta, rawjson.Set("stop_sequence", []byte("null")))
 	}
 	if container != nil && rawjson.IsNull(rawjson.Member(delta, "container")) {
-		delta = setMember(delta, "container", container)
+		delta = rawjson.With(delta, rawjson.Set("container", container))
 	}
 	usage := n.usage
 	if usage == nil {
 		usage = []byte(`{"output_tokens":0}`)
 	}
-	whole = setMember(setMember(whole, "delta", delta), "usage", usage)
+	whole = rawjson.With(rawjson.With(whole, rawjson.Set("delta", delta)), rawjson.Set("usage", usage))
 	return append(dst, sse.Written(messageDelta, whole, sse.Object),
 		sse.Written(messageStop, []byte(`{"type":"message_stop"}`), sse.Object))
 }

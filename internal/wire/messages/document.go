@@ -62,7 +62,7 @@ func (d *document) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit
 	if len(d.kept) > 0 {
 		whole = d.kept[0]
 	}
-	whole = setMember(whole, "content", d.content(edit))
+	whole = rawjson.With(whole, rawjson.Set("content", d.content(edit)))
 	finish := strings.TrimSuffix(edit.FinishOr(endTurn), notPlain)
 	for _, name := range []string{"stop_reason", "stop_sequence", "stop_details", "container", "context_management"} {
 		own := rawjson.Member(last, name)
@@ -77,11 +77,11 @@ func (d *document) AppendShown(dst []sse.Event, e *sse.Event, edit *adapter.Edit
 			own = []byte("null")
 		}
 		if own != nil {
-			whole = setMember(whole, name, own)
+			whole = rawjson.With(whole, rawjson.Set(name, own))
 		}
 	}
 	if usage := d.shown(edit.Usage); usage != nil {
-		whole = setMember(whole, "usage", usage)
+		whole = rawjson.With(whole, rawjson.Set("usage", usage))
 	}
 	return append(dst, sse.Document(whole, true))
 }
@@ -157,7 +157,7 @@ func (w *contentWriter) addTextBlock(block []byte, last bool) {
 	case shown == own && (own != "" || w.turn.first):
 		w.add(block)
 	case shown != "":
-		w.add(setMember(block, "text", rawjson.Quote(shown)))
+		w.add(rawjson.With(block, rawjson.Set("text", rawjson.Quote(shown))))
 	}
 }
 
@@ -180,7 +180,7 @@ func (w *contentWriter) addCall(block []byte) {
 	}
 	id := textIn(block, "id")
 	if own := w.ids.own(id); own != id {
-		block = setMember(block, "id", rawjson.Quote(own))
+		block = rawjson.With(block, rawjson.Set("id", rawjson.Quote(own)))
 	}
 	w.add(block)
 }

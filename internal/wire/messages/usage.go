@@ -79,7 +79,7 @@ func (u *usages) turn() []byte {
 	}
 	for _, name := range startCounts {
 		if count := rawjson.Member(u.began, name); !rawjson.IsNull(count) && rawjson.IsNull(rawjson.Member(whole, name)) {
-			whole = setMember(whole, name, count)
+			whole = rawjson.With(whole, rawjson.Set(name, count))
 		}
 	}
 	if rawjson.IsEmpty(whole) {
@@ -147,11 +147,11 @@ func addCounts(counts ...int) (sum int) {
 func extendUsage(answer, turn []byte) []byte {
 	for _, name := range outputCounts {
 		if count := rawjson.Member(turn, name); count != nil {
-			answer = setMember(answer, name, wire.AddUsage(rawjson.Member(answer, name), count))
+			answer = rawjson.With(answer, rawjson.Set(name, wire.AddUsage(rawjson.Member(answer, name), count)))
 		}
 	}
 	if passes := rawjson.Member(answer, iterations); !rawjson.IsEmpty(passes) {
-		answer = setMember(answer, iterations, extendLast(passes, rawjson.Member(turn, outputTokens)))
+		answer = rawjson.With(answer, rawjson.Set(iterations, extendLast(passes, rawjson.Member(turn, outputTokens))))
 	}
 	return answer
 }
@@ -177,5 +177,5 @@ func sumUsages(a, b []byte) []byte {
 		return sum
 	}
 	passes := slices.Concat([]byte{'['}, bytes.Join(append(earlier, later...), []byte{','}), []byte{']'})
-	return setMember(sum, iterations, passes)
+	return rawjson.With(sum, rawjson.Set(iterations, passes))
 }

@@ -581,7 +581,7 @@ func (a *answer) keepEmpty(t *turn) {
 
 // close ends an item that its turn has left open, and the parts of it that are open.
 func (a *answer) close(it *item) {
-	with := map[string][]byte{"status": []byte(`"incomplete"`)}
+	status, with := "incomplete", []rawjson.Change(nil)
 	switch it.kind {
 	case message:
 		parts := make([]json.RawMessage, 0, len(it.shown.texts))
@@ -590,11 +590,11 @@ func (a *answer) close(it *item) {
 			a.closePart(x)
 		}
 		all, _ := json.Marshal(parts) //nolint:errchkjson // it is JSON already
-		with["status"], with["content"] = []byte(`"completed"`), all
+		status, with = "completed", append(with, rawjson.Set("content", all))
 	case hosted:
-		with["status"] = []byte(`"failed"`)
+		status = "failed"
 	}
-	a.finish(it, with)
+	a.finish(it, status, with...)
 }
 
 // closePart ends a part, as far as its turn has not.
@@ -613,15 +613,15 @@ func (a *answer) closePart(x *text) {
 func (a *answer) closeCall(it *item) {
 	arguments := it.shown.arguments
 	if it.kind == functionCall && rawjson.ObjectEnd(arguments) == len(arguments) && json.Valid(arguments) {
-		a.finish(it, map[string][]byte{"status": []byte(`"completed"`), "arguments": rawjson.Quote(string(arguments))})
+		a.finish(it, "completed", rawjson.Set("arguments", rawjson.Quote(string(arguments))))
 	}
 }
 
-// finish writes the last event of an item that its turn has left open, with other values
-// of some members.
-func (a *answer) finish(it *item, with map[string][]byte) {
+// finish writes the last event of an item that its turn has left open, with a status and
+// other values of some members.
+func (a *answer) finish(it *item, status string, with ...rawjson.Change) {
 	s := &it.shown
 	s.ended, s.leftOpen = true, true
-	s.done = replaceMembers(s.added, with, []string{"status", "content", "arguments"})
+	s.done = rawjson.With(s.added, append([]rawjson.Change{rawjson.Set("status", rawjson.Quote(status))}, with...)...)
 	a.push(a.output.writer.about(it, nil, closing, itemDone, "item", json.RawMessage(s.done)))
 }

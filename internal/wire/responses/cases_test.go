@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/agentlists"
 	"github.com/carryon-go/carryon/internal/pausetool"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
@@ -423,7 +424,7 @@ func TestResponsesTodosFromScripts(t *testing.T) {
 		"no plan is offered":  {"Runs JavaScript.", scriptItems(t, script, "Script completed"), 2, reasons.ToolCalls},
 		"no plan was written": {declares, scriptItems(t, "text(1)", "Script completed"), 2, reasons.ToolCalls},
 	} {
-		s := wiretest.NewScene(t, todo.FromConversation())
+		s := wiretest.NewScene(t, todo.FromConversation(agentlists.Readers()...))
 		_, got := respond(t, s, codexRequest(t, tt.description, tt.items), []fakellm.Turn{fakellm.Text(wiretest.Plan), wiretest.Edit()}[:tt.turns]...)
 		assert.Equal(t, tt.turns, got.Outcome.Turns, "%s: %s", name, got.Outcome)
 		assert.Equal(t, tt.reason, got.Outcome.Reason, "%s: %s", name, got.Outcome)

@@ -208,41 +208,17 @@ var ofTheLast = []string{ //nolint:gochecknoglobals // constant
 
 // joined returns the response object of the answer.
 func (n *responseEnd) joined(last []byte) []byte {
-	with := map[string][]byte{"usage": n.usage, "output": n.output()}
+	with := make([]rawjson.Change, 0, len(ofTheLast)+2)
 	for _, name := range ofTheLast {
-		with[name] = rawjson.Member(last, name)
-	}
-	return replaceMembers(n.base, with, append(slices.Clone(ofTheLast), "output", "usage"))
-}
-
-// replaceMembers returns the object with the values that are not nil. They
-// replace its own members, or are added at its end.
-func replaceMembers(object []byte, with map[string][]byte, order []string) []byte {
-	var e rawjson.Edits
-	s := rawjson.Over(object)
-	empty := true
-	done := make(map[string]bool)
-	for name := range s.Members() {
-		empty = false
-		if value := with[name]; value != nil {
-			e.ReplaceNext(&s, value)
-			done[name] = true
+		if value := rawjson.Member(last, name); value != nil {
+			with = append(with, rawjson.Set(name, value))
 		}
 	}
-	for _, name := range order {
-		if value := with[name]; value != nil && !done[name] {
-			member := append(append(rawjson.Quote(name), ':'), value...)
-			if !empty {
-				member = append([]byte{','}, member...)
-			}
-			empty = false
-			e.Insert(s.At()-1, member)
-		}
+	with = append(with, rawjson.Set("output", n.output()))
+	if n.usage != nil {
+		with = append(with, rawjson.Set("usage", n.usage))
 	}
-	if !s.OK() {
-		return object
-	}
-	return e.Apply(object)
+	return rawjson.With(n.base, with...)
 }
 
 // output returns the items that were shown, as in the turns' own response

@@ -1,38 +1,35 @@
-package gemini
+package rawjson
 
-import (
-	"slices"
+import "slices"
 
-	"github.com/carryon-go/carryon/internal/rawjson"
-)
-
-// change is what becomes of the members of an object with a name.
-type change struct {
+// Change is what becomes of the members of an object with a name.
+type Change struct {
 	name  string
 	value []byte // nil removes them
 	added bool   // the value is added if there is no such member
 }
 
-// set gives a member the value, and adds it if it is missing. A nil value removes it.
-func set(name string, value []byte) change { return change{name, value, value != nil} }
+// Set gives a member the value, and adds it if it is missing. A nil value removes it.
+func Set(name string, value []byte) Change { return Change{name, value, value != nil} }
 
-// replace gives a member the value if it is there.
-func replace(name string, value []byte) change { return change{name: name, value: value} }
+// Replace gives a member the value if it is there.
+func Replace(name string, value []byte) Change { return Change{name: name, value: value} }
 
-// remove removes a member.
-func remove(name string) change { return change{name: name} }
+// Remove removes a member.
+func Remove(name string) Change { return Change{name: name} }
 
-// changed returns a copy of an object with changes. Other members keep their values as
-// they stand. Of several members with a changed name one is left: with all of them, a
-// small object could become a large one. The last of several changes of a name counts.
-func changed(object []byte, changes ...change) []byte {
+// With returns a copy of an object with changes. Other members keep their values as they
+// stand. Of several members with a changed name one is left: with all of them, a small
+// object could become a large one. The last of several changes of a name counts. What is
+// no object counts as an empty one, and an object that is not whole stays as it is.
+func With(object []byte, changes ...Change) []byte {
 	size := len(object) + 2
 	for i := range changes {
 		size += len(changes[i].name) + len(changes[i].value) + len(`"":,`)
 	}
 	p := pendingOf(changes)
 	out := append(make([]byte, 0, size), '{')
-	s := rawjson.Over(object)
+	s := Over(object)
 	for name := range s.Members() {
 		value := s.Raw()
 		if at := p.find(name); at >= 0 {
@@ -41,6 +38,9 @@ func changed(object []byte, changes ...change) []byte {
 		if value != nil {
 			out = appendMember(out, name, value)
 		}
+	}
+	if !s.OK() && len(object) > 0 {
+		return object
 	}
 	for i := range changes {
 		if at := p.find(changes[i].name); at == i && changes[i].added && !p.taken[i] {
@@ -55,23 +55,23 @@ func appendMember(out []byte, name string, value []byte) []byte {
 	if len(out) > 1 {
 		out = append(out, ',')
 	}
-	return append(append(rawjson.AppendQuote(out, name), ':'), value...)
+	return append(append(AppendQuote(out, name), ':'), value...)
 }
 
 // pending are changes that are being made.
 type pending struct {
-	changes []change
-	taken   []bool         // the change was made
-	room    [few]bool      // for taken
-	at      map[string]int // the changes by their names, if they are many
+	changes []Change
+	taken   []bool           // the change was made
+	room    [FewChanges]bool // for taken
+	at      map[string]int   // the changes by their names, if they are many
 }
 
-// few is how many changes are searched without a map.
-const few = 8
+// FewChanges is how many changes are searched without a map.
+const FewChanges = 8
 
-func pendingOf(changes []change) *pending {
+func pendingOf(changes []Change) *pending {
 	p := &pending{changes: changes}
-	if len(changes) <= few {
+	if len(changes) <= FewChanges {
 		p.taken = p.room[:len(changes)]
 		return p
 	}
