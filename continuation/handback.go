@@ -9,7 +9,8 @@ import "fmt"
 // [ApprovalYOLO] nobody is there, and carryon continues it.
 type Handback struct {
 	// Questions applies to turns that end with a question to the user, or with a
-	// request such as "Please confirm".
+	// request such as "Please confirm"; in [ApprovalDefault] also to those that leave
+	// the rest to the user without a request, or say what keeps the model from going on.
 	Questions HandbackRule
 	// Untouched applies if the model has not written the todo list in this user turn,
 	// for example because it answered an unrelated question. It does not apply if the

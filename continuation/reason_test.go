@@ -92,6 +92,7 @@ func TestReasonTable(t *testing.T) {
 		{reasons.UnknownStatus, "unknown_status", "No active todos found (pending or in_progress), but unknown statuses", "statuses in another language"},
 		{reasons.NoActiveTodos, "no_active_todos", "No active todos found (pending or in_progress)", "the work is done"},
 		{reasons.AsksUser, "asks_user", "The model asked the user something", "\"Which of the two do you want?\""},
+		{reasons.LeftToUser, "left_to_user", "The model left the rest to the user, or said what keeps it from going on", "\"I cannot reach the server.\""},
 		{reasons.ListUntouched, "list_untouched", "The todo list was not written in this user turn", "a question beside the work"},
 		{reasons.OthersWork, "others_work", "All open todos belong to other agents, or wait for them", "the todos of teammates"},
 		{reasons.Background, "background", "Background tasks are pending or running", "a task of asynctask runs"},

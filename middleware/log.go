@@ -144,7 +144,7 @@ func (l *eventLog) decided(ctx context.Context, e Decision) {
 // handsBack reports whether the reason is that the agent waits for the user, for other
 // agents or for background work. That is not a fault.
 func handsBack(r continuation.Reason) bool {
-	return r == reasons.AsksUser || r == reasons.ListUntouched ||
+	return r == reasons.AsksUser || r == reasons.LeftToUser || r == reasons.ListUntouched ||
 		r == reasons.OthersWork || r == reasons.Background
 }
 

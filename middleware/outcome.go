@@ -102,6 +102,8 @@ func (o Outcome) Explanation() string {
 		return reason + ": " + o.List.String() + " (from " + o.List.Origin.String() + ")"
 	case reasons.AsksUser:
 		return reason + ": carryon goes on after the answer; with ApprovalYOLO or Handback.Questions it would not wait"
+	case reasons.LeftToUser:
+		return reason + ": carryon goes on when the user writes, with ApprovalYOLO or with Handback.Questions"
 	case reasons.ListUntouched:
 		return reason + ": carryon goes on when the model writes the list, or with Handback.Untouched"
 	case reasons.OthersWork:

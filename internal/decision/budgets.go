@@ -96,10 +96,16 @@ func lower(limit int, made, rule string) (int, string) {
 	return 1, rule
 }
 
-// isUnclear reports whether a person is there, but the turn neither asks them anything
-// nor shows that the model has stalled.
-func (in *Input) isUnclear() bool {
-	return in.Settings.ApprovalMode != continuation.ApprovalYOLO && in.Turn.End == handback.Unclear && !in.Turn.Rejected
+// isUnclear reports whether a person is there, but the turn neither hands back nor shows that
+// the model has stalled.
+func (in *Input) isUnclear() bool { return in.isAttended() && in.Turn.End == handback.Unclear }
+
+// leaves reports whether a person is there, and the turn leaves the rest to others.
+func (in *Input) leaves() bool { return in.isAttended() && in.Turn.End == handback.Leaves }
+
+// isAttended reports whether a person is there, and the end of the turn counts.
+func (in *Input) isAttended() bool {
+	return in.Settings.ApprovalMode != continuation.ApprovalYOLO && !in.Turn.Rejected
 }
 
 // checkLimit is check for a limit of which used has been used.

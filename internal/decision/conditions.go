@@ -21,6 +21,7 @@ const (
 	conditionListTouched
 	conditionOwnWork
 	conditionNoBackground
+	conditionNotLeft
 	conditionNotActive
 	conditionAttemptsLeft
 	conditionProgressLeft
@@ -48,6 +49,7 @@ func conditionNames() [conditionCount]string {
 		conditionListTouched:     "list_touched",
 		conditionOwnWork:         "own_work",
 		conditionNoBackground:    "no_background",
+		conditionNotLeft:         "not_left_to_user",
 		conditionNotActive:       "not_active",
 		conditionAttemptsLeft:    "attempts_left",
 		conditionProgressLeft:    "progress_left",
@@ -89,6 +91,7 @@ const (
 //   - own_work: [reasons.OthersWork]
 //   - no_background: [reasons.Background]; also if the turn itself says that it waits for work of
 //     the agent's own
+//   - not_left_to_user: [reasons.LeftToUser], where a person is there
 //   - not_active: [reasons.Active]
 //   - attempts_left: [reasons.MaxAttempts], or [reasons.CheckExhausted] after the program's check
 //     has failed, as for the other two budgets

@@ -19,6 +19,7 @@ const (
 	ConditionListTouched     = conditionListTouched
 	ConditionOwnWork         = conditionOwnWork
 	ConditionNoBackground    = conditionNoBackground
+	ConditionNotLeft         = conditionNotLeft
 	ConditionNotActive       = conditionNotActive
 	ConditionAttemptsLeft    = conditionAttemptsLeft
 	ConditionProgressLeft    = conditionProgressLeft

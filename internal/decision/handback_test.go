@@ -74,6 +74,25 @@ func TestAListIsLiveIfItWasWrittenOrTheUserSaysGoOn(t *testing.T) {
 	}
 }
 
+func TestWhatTheModelLeavesIsTheUsers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*decision.Input)
+		want   continuation.Reason
+	}{
+		"a person is there":            {func(*decision.Input) {}, reasons.LeftToUser},
+		"nobody is there":              {func(in *decision.Input) { in.Settings.ApprovalMode = continuation.ApprovalYOLO }, reasons.Satisfied},
+		"questions are continued":      {func(in *decision.Input) { in.Handback.Questions = continuation.GoOn }, reasons.Satisfied},
+		"a rejected pause is answered": {func(in *decision.Input) { in.Turn.Rejected = true }, reasons.Satisfied},
+		"the list is old":              {func(in *decision.Input) { in.Origin.Written = origins.Earlier }, reasons.ListUntouched},
+	} {
+		in := satisfied(t)
+		in.Turn.End = handback.Leaves
+		c.change(&in)
+		assert.Equal(t, c.want, decision.Judge(in).Reason, name)
+	}
+}
+
 func TestAnUnclearEndHasOneAttemptWhereAPersonIsThere(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -283,6 +283,7 @@ func (v *Verdict) judgeWithoutList(in *Input) bool {
 func (v *Verdict) judgeWork(in *Input) bool {
 	return v.judgeHandback(in) &&
 		v.judgeBackground(in) &&
+		v.check(conditionNotLeft, !v.isAboutTodos() || !in.leaves() || in.Handback.Questions == continuation.GoOn, reasons.LeftToUser) &&
 		v.check(conditionNotActive, !in.State.Claim.Active(in.Now), reasons.Active) &&
 		v.judgeBudgets(in) &&
 		v.check(conditionSuitableTodo, !v.isAboutTodos() || v.Todo != (todo.Todo{}), reasons.NoSuitableTodo) &&

@@ -68,6 +68,7 @@ func violations() []violation {
 			i.Background = decision.Background{Unfinished: 1, Oldest: noon}
 		}},
 		{decision.ConditionNoBackground, reasons.Background, func(i *in) { i.Turn.End = handback.Waits }},
+		{decision.ConditionNotLeft, reasons.LeftToUser, func(i *in) { i.Turn.End = handback.Leaves }},
 		{decision.ConditionNotActive, reasons.Active, func(i *in) {
 			i.State.Claim = decision.Claim{Token: 1, Since: noon}
 		}},
@@ -118,8 +119,8 @@ func TestJudgeFirstHitWins(t *testing.T) {
 		for _, second := range all[i+1:] {
 			in := satisfied(t)
 			if second.condition == decision.ConditionCheckAllows &&
-				(first.condition == decision.ConditionActiveTodos || first.condition == decision.ConditionListTouched) {
-				continue // a check needs no list, and does not ask how old it is
+				slices.Contains([]decision.Condition{decision.ConditionActiveTodos, decision.ConditionListTouched, decision.ConditionNotLeft}, first.condition) {
+				continue // a check needs no list, and does not ask how old it is, or what is left
 			}
 			second.cause(&in)
 			first.cause(&in)
@@ -195,7 +196,7 @@ func TestJudgeRejectedPause(t *testing.T) {
 	t.Parallel()
 	exempt := []continuation.Reason{
 		reasons.ManyChoices, reasons.Refused, reasons.NotEnded,
-		reasons.AsksUser,
+		reasons.AsksUser, reasons.LeftToUser,
 	}
 	for _, v := range violations() {
 		in := satisfied(t)

@@ -21,7 +21,7 @@ type End uint8
 const (
 	// Blank is no text at all, or only white space.
 	Blank End = iota
-	// Unclear is any other end: a report, an offer.
+	// Unclear is any other end: a report of what is done, or of what is left.
 	Unclear
 	// Announces is an end that says what the model does next, or a text that breaks off.
 	Announces
@@ -31,6 +31,9 @@ const (
 	// Waits is an end that says that the agent's own work is still running: a build, a
 	// job, other agents.
 	Waits
+	// Leaves is an end that leaves the rest to others without asking: it says what keeps the
+	// model from going on, speaks of the user, or offers more.
+	Leaves
 )
 
 // String returns the name of e.
@@ -44,6 +47,8 @@ func (e End) String() string {
 		return "asks"
 	case Waits:
 		return "waits"
+	case Leaves:
+		return "leaves"
 	default:
 		return "unclear"
 	}
@@ -72,25 +77,54 @@ func Of(text string) End {
 	var buf [maxParagraph]byte
 	last, ok := w.paragraph(&buf)
 	if !ok {
-		return Unclear
+		return w.wordless()
 	}
-	stalls := last.announced || last.breaksOff(&w)
+	fenced := w.fenced
+	stalls := last.announced || last.breaksOff(&w) || last.printsCall()
 	switch {
 	case last.asks():
 		return Asks
 	case last.waits:
 		return Waits
 	case last.list, last.last.label && !stalls:
-		if above := w.aboveList(&buf, last.kinds); above != Unclear {
+		if above := w.aboveList(&buf, &last.kinds); above != Unclear {
 			return above
 		}
 	case !stalls && last.length <= maxRemark && w.remarkAsks(&buf, last.kinds):
 		return Asks
 	}
-	if stalls {
+	switch {
+	case stalls:
 		return Announces
+	case fenced && w.tellsShell(), last.kinds.leaves(), !fenced && w.listAbove(&buf).leaves():
+		return Leaves
 	}
 	return Unclear
+}
+
+// listAbove returns the kinds of the list that the last paragraph follows.
+func (w *walker) listAbove(buf *[maxParagraph]byte) (all kinds) {
+	for range maxOptions {
+		above, ok := w.paragraph(buf)
+		if !ok || !above.list {
+			break
+		}
+		all |= above.kinds
+	}
+	return all
+}
+
+// wordless returns how a text ends that has no word: it may be code alone, or empty tags.
+func (w *walker) wordless() End {
+	if w.known > 0 {
+		return Unclear
+	}
+	for line := range strings.Lines(w.text) {
+		if line = strings.TrimSpace(line); line != "" && (line[0] != '<' || !isTag(line)) {
+			return Unclear
+		}
+	}
+	return Blank
 }
 
 // BreaksOff reports whether a text that, as [Of] says, announces a step stops in the middle
@@ -115,8 +149,8 @@ func BreaksOff(text string) bool {
 
 // aboveList returns how the paragraph above a list ends: it may ask which of the items to
 // do, announce them all, or wait for them. Some paragraphs of the list may have been read
-// already, with these kinds of phrases.
-func (w *walker) aboveList(buf *[maxParagraph]byte, items kinds) End {
+// already, with these kinds of phrases; those of a paragraph that introduces it are added.
+func (w *walker) aboveList(buf *[maxParagraph]byte, items *kinds) End {
 	for range maxOptions {
 		above, ok := w.paragraph(buf)
 		switch {
@@ -124,12 +158,13 @@ func (w *walker) aboveList(buf *[maxParagraph]byte, items kinds) End {
 			return Unclear
 		case above.asks():
 			return Asks
-		case above.waits, above.kinds&runs != 0 && items&work != 0:
+		case above.waits, above.kinds&runs != 0 && *items&work != 0:
 			return Waits
 		case above.list:
-		case above.kinds&step != 0 && bytes.HasSuffix(trimEnd(above.text), []byte(":")):
+		case above.kinds&(step|start) != 0 && bytes.HasSuffix(trimEnd(above.text), []byte(":")):
 			return Announces
 		default:
+			*items |= above.kinds
 			return Unclear
 		}
 	}
@@ -151,7 +186,7 @@ func (w *walker) remarkAsks(buf *[maxParagraph]byte, remark kinds) bool {
 	case above.asks():
 		return above.list || remark&(leaning|offer) != 0
 	}
-	return above.list && w.aboveList(buf, remark) == Asks
+	return above.list && w.aboveList(buf, &remark) == Asks
 }
 
 // AnswersOnly reports whether a message of the user can only be an answer, or a word to

@@ -11,7 +11,7 @@ import (
 )
 
 // kinds says what the phrases of a sentence do.
-type kinds uint32
+type kinds uint64
 
 const (
 	step       kinds = 1 << iota // announces a step: "I will"
@@ -41,8 +41,31 @@ const (
 	idle                         // waits, whatever for: "I'll wait"
 	begun                        // says that it was started: "launched"
 	done                         // speaks of its end: "once they report"
+	left                         // says what is left, or that a part is done
+	not                          // says no: a reason to leave it, unless it says what is left
+	barred                       // gives such a reason: "only", "unless", "should", "because"
+	doing                        // at the beginning, unless the sentence gives reasons: a step, "fixing these"
+	now                          // at the beginning, with what I do: a step
+	me                           // what I do, where that is one word
+	you                          // speaks of the user
+	upon                         // makes a step follow something: with you, it hangs on the user
 	nothing    kinds = 0         // hides a shorter phrase: "I'll be"
 )
+
+// doubt are the kinds that leave what is open to others.
+const doubt = barred | you | consent | theirs | stuck | without | request | tell | imperative | idle | leaning
+
+// closed are the kinds of closed classes of words.
+const closed = you | upon | not
+
+// leaves reports whether what is open is left to others, or may be. What is left may have the
+// names of todos, and these have verbs.
+func (k kinds) leaves() bool {
+	if k&left != 0 {
+		k &^= not | imperative
+	}
+	return k&(doubt|not) != 0
+}
 
 // kindNames are the names of kinds in the files of the lexicon.
 func kindNames() map[string]kinds {
@@ -51,6 +74,7 @@ func kindNames() map[string]kinds {
 		"consent": consent, "theirs": theirs, "can": can, "request": request, "tell": tell, "imperative": imperative, "andStep": andStep,
 		"beforeI": beforeI, "stuck": stuck, "without": without, "leave": leave, "offer": offer, "offerOnly": offerOnly,
 		"leaning": leaning, "work": work, "runs": runs, "awaits": awaits, "idle": idle, "begun": begun, "done": done,
+		"left": left, "not": not, "barred": barred, "doing": doing, "now": now, "me": me, "you": you, "upon": upon,
 		"nothing": nothing,
 	}
 }
@@ -59,6 +83,7 @@ func kindNames() map[string]kinds {
 type phrase struct {
 	text   string
 	kinds  kinds
+	size   int  // the length of text without a space at its end
 	begins bool // only at the beginning of a clause
 	prefix bool // the last word may go on
 }
@@ -202,13 +227,18 @@ func (l *lexicon) add(pattern string, k kinds) {
 	pattern, p.begins = strings.CutPrefix(pattern, "^")
 	pattern, p.prefix = strings.CutSuffix(pattern, "*")
 	p.text = strings.ReplaceAll(strings.ReplaceAll(pattern, "_", " "), "@", string(rune(omitted)))
+	p.size = len(strings.TrimSuffix(p.text, " "))
 	last, _ := utf8.DecodeLastRuneInString(p.text)
 	p.prefix = p.prefix || last >= 0x0900 || last != '\'' && last < '0' // scripts without spaces; punctuation
 	if len(p.text) < minPhrase && !strings.HasSuffix(p.text, " ") {
-		for _, end := range " .,:;!?)\n" {
+		ends := " .,:;!?)\n"
+		if last >= 0x0900 {
+			ends += "\xE0\xE3\xE4\xE5\xE6\xE7\xE8\xE9\xEA\xEB\xEC\xED\xEF" // what a rune of such a script begins with
+		}
+		for i := range len(ends) {
 			q := p
-			q.text += string(end)
-			q.prefix = true
+			q.text, q.prefix = p.text+ends[i:i+1], true
+			q.size = len(strings.TrimSuffix(q.text, " "))
 			l.phrases = append(l.phrases, q)
 		}
 		return
@@ -246,12 +276,16 @@ func asksWithoutMark(text []byte) bool {
 // dangles reports whether a sentence cannot end in word.
 func dangles(word []byte) bool {
 	switch string(word) {
-	case "the", "a", "an", "and", "or", "but", "to", "of", "in", "for", "with", "by", "from", "that", "which", "is", "are", "was",
+	case "may", "can", "could", "would", "should", "must", "might", "shall", "has", "have", "had", "were", "am", "been", "being",
+		"they", "we", "only", "their", "our", "than", "whether", "where", "these", "those", "between", "through", "about",
+		"the", "a", "an", "and", "or", "but", "to", "of", "in", "for", "with", "by", "from", "that", "which", "is", "are", "was",
 		"will", "be", "my", "your", "its", "this", "as", "at", "on", "if", "then", "so", "not", "into", "because", "while", "when",
 		"und", "oder", "der", "die", "das", "den", "ein", "eine", "mit", "für", "zu", "von", "im", "dass", "ist",
 		"y", "o", "el", "la", "los", "las", "un", "una", "de", "del", "para", "con", "que", "en", "es",
 		"et", "ou", "le", "les", "une", "des", "du", "pour", "avec", "dans", "est", "e", "os", "um", "uma", "do", "da", "com", "em", "é",
-		"и", "или", "в", "на", "с", "к", "для", "что", "не", "по", "из", "от", "а", "но", "чтобы":
+		"il", "lo", "gli", "di", "della", "nel", "che", "non", "het", "een", "van", "voor", "w", "z", "na", "dla", "oraz", "że",
+		"ve", "ile", "yang", "dan", "untuk", "ke", "dengan",
+		"и", "или", "в", "на", "с", "к", "для", "что", "не", "по", "из", "от", "а", "но", "чтобы", "только", "также", "это", "если":
 		return true
 	}
 	return false

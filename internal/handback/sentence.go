@@ -61,6 +61,9 @@ func read(text []byte) reading {
 		i++
 	}
 	r.end(&s, len(text))
+	if text[0] == '|' {
+		r.kinds &^= imperative // "open" in a table is no request
+	}
 	if !r.asked && (r.greek() || asksWithoutMark(trimEnd(text))) {
 		r.asked = true
 	}
@@ -83,7 +86,8 @@ func (r *reading) word(s *sentence, i int) int {
 	return n
 }
 
-// find adds the kinds of the longest phrases that begins at at to s.
+// find adds the kinds of the longest phrases that begin at at to s, and those of closed
+// classes of words, which mean the same within longer phrases.
 func (r *reading) find(s *sentence, at int) {
 	text := r.text[at:]
 	if len(text) < minKey || len(text) > maxPhrases {
@@ -101,12 +105,13 @@ func (r *reading) find(s *sentence, at int) {
 			continue
 		}
 		p := &r.book.phrases[i]
-		if len(p.text) < found {
-			return
-		}
-		if p.matches(text) && (!p.begins || r.clauseStart(s, at)) {
+		switch {
+		case p.size < found && p.kinds&closed == 0, !p.matches(text), p.begins && !r.clauseStart(s, at):
+		case p.size < found:
+			s.kinds |= p.kinds & closed
+		default:
 			s.kinds |= p.kinds
-			found = len(p.text)
+			found = p.size
 		}
 	}
 }
@@ -292,6 +297,9 @@ func (r *reading) end(s *sentence, end int) {
 	}
 	s.combine()
 	r.judge(s)
+	if s.kinds&(offer|offerOnly|maybe) != 0 && !s.handsBack() {
+		s.kinds &^= doubt | not // an offer leaves nothing
+	}
 	r.kinds |= s.kinds
 	r.last = *s
 	*s = sentence{start: end, label: s.label && end < len(r.text) && r.text[end] != '\n'}
@@ -304,6 +312,15 @@ func (s *sentence) combine() {
 	}
 	if s.kinds&tell != 0 && s.kinds&(offerOnly|maybe) != 0 {
 		s.kinds |= offer
+	}
+	if s.kinds&upon != 0 && s.kinds&you != 0 {
+		s.kinds |= consent | can
+	}
+	if s.kinds&now != 0 && s.kinds&me != 0 && s.kinds&(barred|you) == 0 {
+		s.kinds |= step
+	}
+	if s.kinds&doing != 0 && s.kinds&(barred|you) == 0 {
+		s.kinds |= start
 	}
 }
 
@@ -328,7 +345,8 @@ func (r *reading) judge(s *sentence) {
 // announces reports whether s announces a step that does not hang on the user.
 func (s *sentence) announces() bool {
 	k := s.kinds
-	return k&(step|start) != 0 && k&(consent|offerOnly) == 0 || k&soStep != 0 && k&consent == 0
+	steps := k&step != 0 || k&start != 0 && k&(you|upon) == 0
+	return steps && k&(consent|offerOnly) == 0 && (k&stuck == 0 || k&atOnce != 0) || k&soStep != 0 && k&consent == 0
 }
 
 // free reports whether s announces a step that hangs on nothing.
@@ -372,7 +390,13 @@ func (s *sentence) handsBack() bool {
 	case k&(offer|offerOnly|maybe) != 0:
 		return false
 	}
-	return k&tell != 0 && !steps || k&consent != 0 && k&(step|can) != 0
+	return k&tell != 0 && (!steps || k&hang != 0) || k&consent != 0 && k&(step|can) != 0
+}
+
+// printsCall reports whether the paragraph is an object of JSON: a tool call that was
+// printed.
+func (r *reading) printsCall() bool {
+	return len(r.text) > 1 && r.text[0] == '{' && r.text[1] == omitted
 }
 
 // breaksOff reports whether the last paragraph ends in the middle of something.
@@ -382,6 +406,8 @@ func (r *reading) breaksOff(w *walker) bool {
 	switch last {
 	case '…', ',', '，', '、':
 		return true
+	case '-':
+		return bytes.HasSuffix(text, []byte("\n-")) // an item without a word
 	case '.':
 		return bytes.HasSuffix(text, []byte("..."))
 	case ':', '：':
@@ -393,12 +419,12 @@ func (r *reading) breaksOff(w *walker) bool {
 // lacksEnd reports whether the last sentence, which ends in a letter, has no end. Notes,
 // items and headings often have no full stop: they are whole without one.
 func (r *reading) lacksEnd(w *walker) bool {
-	if r.last.label || r.last.mark || r.last.words < minWords || bytes.IndexByte(r.text, '|') >= 0 {
+	if r.last.mark || r.last.words < minWords || bytes.IndexByte(r.text, '|') >= 0 {
 		return false
 	}
 	text := trimEnd(r.text)
 	return dangles(text[bytes.LastIndexAny(text, " \n")+1:]) ||
-		r.last.words >= minProse && (r.stops > 0 || w.endsInMark())
+		!r.last.label && r.last.words >= minProse && (r.stops > 0 || w.endsInMark())
 }
 
 const (

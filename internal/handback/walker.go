@@ -19,7 +19,7 @@ type walker struct {
 	unread int // how many of them are unread
 	floor  int // the end of the last fence that was forgotten
 
-	fenced bool // a fence follows the paragraph that was read last
+	fenced bool // code follows the paragraph that was read last
 }
 
 func newWalker(text string) walker {
@@ -36,6 +36,20 @@ func newWalker(text string) walker {
 	}
 	w.unread = w.known
 	return w
+}
+
+// tellsShell reports whether the last fence has commands for a shell: who is there may be
+// meant to run them.
+func (w *walker) tellsShell() bool {
+	if w.known == 0 {
+		return false
+	}
+	line, _, _ := strings.Cut(w.text[w.fences[w.known-1].start:w.fences[w.known-1].end], "\n")
+	switch strings.ToLower(strings.Trim(line, "`~ \t\r")) {
+	case "sh", "bash", "shell", "console", "zsh", "powershell", "ps1", "cmd", "bat", "terminal", "fish":
+		return true
+	}
+	return false
 }
 
 // A fenceFinder finds the code fences of a text. It remembers what it has searched, so
@@ -154,7 +168,7 @@ func (w *walker) line() (line span, fence, ok bool) {
 // paragraph reads the last unread paragraph that has a letter. ok is false if there is
 // none.
 func (w *walker) paragraph(buf *[maxParagraph]byte) (reading, bool) {
-	for {
+	for code := false; ; {
 		lines, ok := w.lines()
 		if !ok {
 			return reading{}, false
@@ -164,9 +178,11 @@ func (w *walker) paragraph(buf *[maxParagraph]byte) (reading, bool) {
 		for at := lines.start; at < lines.end; {
 			at = w.addLine(&p, at, lines.end)
 		}
+		w.fenced = w.fenced || code
 		if p.letters {
 			return read(buf[:p.length]), true
 		}
+		code = w.fenced || p.length > 0 && buf[0] == omitted
 	}
 }
 

@@ -55,7 +55,7 @@ func (in *Input) happened() string {
 		return happenedAnnounced
 	case handback.Asks:
 		return happenedQuestion
-	case handback.Unclear, handback.Waits:
+	case handback.Unclear, handback.Waits, handback.Leaves:
 	}
 	return happenedNoTool
 }

@@ -149,6 +149,7 @@ const (
 	// AsksUser and the others of this group say that somebody else has to act: the
 	// user or another agent.
 	AsksUser      // see Handback.Questions
+	LeftToUser    // likewise, without a request
 	ListUntouched // see Handback.Untouched
 	OthersWork    // every active todo belongs to other agents, or waits for them
 
@@ -243,6 +244,7 @@ var table = [...]struct { //nolint:gochecknoglobals // constant
 	UnknownStatus:      {"unknown_status", "No active todos found (pending or in_progress), but unknown statuses", ends},
 	NoActiveTodos:      {"no_active_todos", "No active todos found (pending or in_progress)", ends},
 	AsksUser:           {"asks_user", "The model asked the user something", ends},
+	LeftToUser:         {"left_to_user", "The model left the rest to the user, or said what keeps it from going on", ends},
 	ListUntouched:      {"list_untouched", "The todo list was not written in this user turn", ends},
 	OthersWork:         {"others_work", "All open todos belong to other agents, or wait for them", ends},
 	Background:         {"background", "Background tasks are pending or running", ends},

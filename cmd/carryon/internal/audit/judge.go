@@ -206,6 +206,8 @@ func kindOf(standard *middleware.Outcome, c *conversation, broke bool) string {
 		return "waits"
 	case reasons.ListUntouched:
 		return "untouched"
+	case reasons.LeftToUser:
+		return "asked"
 	case reasons.Satisfied:
 		if stalls(c.answer.text) {
 			return "stalled"

@@ -416,7 +416,7 @@ function openFold(fold) {
 // short are words for reasons whose sentence is long.
 const short = {
 	tool_calls: "the model called a tool", no_tools: "no tools", no_list_tool: "no tool that writes a list", no_list: "no todo list", no_active_todos: "all done",
-	path: "another path", method: "no POST", side_call: "a side call of the agent", asks_user: "a question to the user", list_empty: "an empty list",
+	path: "another path", method: "no POST", side_call: "a side call of the agent", asks_user: "a question to the user", left_to_user: "left to the user", list_empty: "an empty list",
 };
 
 // ---- A request

@@ -104,7 +104,7 @@ function stageOf(session, open) {
 	if (session.state === "failed" || session.state === "limit") return session.state;
 	if (isFinished(session)) return "done";
 	if (["paused", "dry_run", "holdout"].includes(session.state)) return session.state;
-	if (["asks_user", "list_untouched", "others_work", "background"].includes(session.code)) return "waiting";
+	if (["asks_user", "left_to_user", "list_untouched", "others_work", "background"].includes(session.code)) return "waiting";
 	if (session.code === "tool_calls" || session.code === "already_active") return isQuiet(session) ? "stopped" : "open";
 	if (session.check) return "stopped";
 	return hasNoList(session, open) ? "none" : "stopped";
@@ -132,6 +132,8 @@ function waitsFor(session, open) {
 		return isQuiet(session) ? "The model called tools, and the program has not come back for an hour" : "The program runs the tools that the model called";
 	case "asks_user":
 		return "Waits for the user, whom the model asked something";
+	case "left_to_user":
+		return "Waits for the user, to whom the model left the rest";
 	case "background":
 		return "Waits for work in the background to report";
 	case "list_untouched":
