@@ -544,6 +544,9 @@ var asking = []string{
 
 // waiting are ends that say that the agent's own work still runs.
 var waiting = []string{
+	"The job has just been queued. ETA about five minutes.",
+	"Reindizierung gestartet, rund 20 Minuten. Danach prüfe ich die Zahlen.",
+	"El entrenamiento va por la mitad. Luego miro las curvas.",
 	"I need to wait for the build to finish, then I'll run the tests.",
 	"The build is running. I'll wait for it to complete.",
 	"Let me wait for the install to finish.",
