@@ -57,6 +57,18 @@ var seconds = map[string]string{
 // overloaded is an error that the provider reports in a stream.
 var overloaded = event("error", `"error":{"type":"overloaded_error","message":"Later."}`)
 
+// stops counts the whole events that end a block.
+func stops(stream string) int {
+	events := strings.Split(stream, "\n\n")
+	n := 0
+	for _, e := range events[:len(events)-1] {
+		if strings.Contains(e, "content_block_stop") {
+			n++
+		}
+	}
+	return n
+}
+
 // A second turn may fail at any byte. The first turn stays unchanged, the
 // answer shown is complete, and half a call is an error.
 func TestAnswersThatFailAnywhere(t *testing.T) {
@@ -82,6 +94,7 @@ func TestAnswersThatFailAnywhere(t *testing.T) {
 					if reported := strings.HasSuffix(got, overloaded); err != nil || reported {
 						require.Contains(t, got, `"name":"edit_file"`, "an error only for half a call")
 						require.NotContains(t, got, "message_delta")
+						require.LessOrEqual(t, stops(got), stops(first)+stops(second[:at]), "half a call is not ended")
 						require.Error(t, err)
 						require.True(t, !reported || fault == "report", "the provider's own words")
 						continue
