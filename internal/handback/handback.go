@@ -93,10 +93,16 @@ func Of(text string) End {
 	case !stalls && last.length <= maxRemark && w.remarkAsks(&buf, last.kinds):
 		return Asks
 	}
-	switch {
-	case stalls:
+	if stalls {
 		return Announces
-	case fenced && w.tellsShell(), last.kinds.leaves(), !fenced && w.listAbove(&buf).leaves():
+	}
+	return w.report(&buf, last.kinds, fenced)
+}
+
+// report returns how a text ends whose last paragraph, with these kinds of phrases, neither
+// asks nor announces anything. fenced says that code follows it.
+func (w *walker) report(buf *[maxParagraph]byte, last kinds, fenced bool) End {
+	if fenced && w.tellsShell() || last.leaves() || !fenced && w.listAbove(buf).leaves() {
 		return Leaves
 	}
 	return Unclear
