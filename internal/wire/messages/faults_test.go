@@ -181,3 +181,22 @@ func TestHalfACallIsAnError(t *testing.T) {
 		})
 	}
 }
+
+// Calls whose ids were used before get new ones. No number is tried twice, so that many of
+// them take linear time.
+func TestIDsThatAreUsedTwice(t *testing.T) {
+	t.Parallel()
+	other := strings.Replace(call, "t1", "t2", 1)
+	first := began("") + text("0", wiretest.Plan) + ended("end_turn")
+	second := began("") + blockOf("0", call, input("{}")) + blockOf("1", call, input("{}")) +
+		blockOf("2", other, input("{}")) + blockOf("3", other, input("{}")) + ended("tool_use")
+	got, _, err := replayed(t, strings.NewReader(first), strings.NewReader(second))
+	require.NoError(t, err)
+	var ids []string
+	for _, block := range readStream(t, got).Content {
+		if id := block.ID; id != "" {
+			ids = append(ids, id)
+		}
+	}
+	assert.Equal(t, []string{"t1", "t1_1", "t2", "t2_2"}, ids)
+}

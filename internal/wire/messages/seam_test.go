@@ -232,6 +232,7 @@ func TestUsageOfTurns(t *testing.T) {
 				assert.JSONEq(t, test.want, string(got.message.Usage))
 				assert.Equal(t, 100, got.outcome.Usage[0].Prompt)
 				assert.Equal(t, 6, got.outcome.Usage[1].Completion)
+				assert.Equal(t, 3, got.outcome.Usage[1].Reasoning)
 			})
 		})
 	}
