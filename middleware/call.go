@@ -65,13 +65,13 @@ func (c *call) interrupted(err error) {
 
 // observeCall begins the observation of a call, if anybody observes.
 func (c *call) observeCall(r *adapter.Request) {
-	reporter := &c.env.mw.options.reporter
+	reporter := c.env.reporter()
 	if len(reporter.observers) == 0 {
 		return
 	}
 	c.turn.Call = c.env.mw.calls.Add(1)
-	c.env.observed = &observation{clock: c.env.mw.options.clock}
-	c.env.observed.parts.Clock = c.env.mw.options.clock
+	c.env.observed = &observation{clock: c.env.options().clock}
+	c.env.observed.parts.Clock = c.env.options().clock
 	c.env.answer.Times = &c.env.observed.parts
 	id := c.turn.TurnID
 	id.Turn = 1
@@ -90,7 +90,7 @@ func (c *call) startTurn(ctx context.Context) context.Context {
 	}
 	o.times = Times{Began: o.clock.Now()}
 	o.parts.Begin()
-	o.ctx = begin(ctx, &c.env.mw.options.reporter, c.turn.TurnID, TurnStarted{TurnID: c.turn.TurnID, Wait: o.wait},
+	o.ctx = begin(ctx, c.env.reporter(), c.turn.TurnID, TurnStarted{TurnID: c.turn.TurnID, Wait: o.wait},
 		func(o *Observer) func(context.Context, TurnStarted) context.Context { return o.TurnStarted })
 	o.wait = 0
 	return o.ctx
@@ -99,7 +99,7 @@ func (c *call) startTurn(ctx context.Context) context.Context {
 // rememberList makes the todo source remember the list in the request of the call, if
 // the turn before has written it.
 func (c *call) rememberList() {
-	source, session := &c.env.mw.source, c.env.session.name()
+	source, session := c.env.source(), c.env.session.name()
 	if source.memory == nil || session == "" || c.env.request.history == nil || !source.writings.takeUnread(session) {
 		return
 	}
@@ -109,6 +109,6 @@ func (c *call) rememberList() {
 // noteListWriting notes that the turn, which has ended in tool calls, wrote the list.
 func (c *call) noteListWriting() {
 	if c.turn.read.WroteList {
-		c.env.mw.source.writings.add(c.env.session.name(), c.env.session.userTurn)
+		c.env.source().writings.add(c.env.session.name(), c.env.session.userTurn)
 	}
 }

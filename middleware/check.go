@@ -26,8 +26,8 @@ var errSilence = errors.New("middleware: the check took longer than clients bear
 // errNoResult is the error of a check that ended its goroutine instead of returning.
 var errNoResult = errors.New("middleware: the check did not return")
 
-// checking asks the program's check about the turns of a call.
-type checking struct {
+// callCheck asks the program's check about the turns of a call.
+type callCheck struct {
 	env    *callEnv
 	turn   int                      // the turn that the check was asked about last
 	result continuation.CheckResult // what it said
@@ -39,7 +39,7 @@ type checking struct {
 }
 
 // of returns what the check says of a turn, and the digest of a failure.
-func (c *checking) of(t *turn, sameTurn bool) (continuation.CheckResult, uint64) {
+func (c *callCheck) of(t *turn, sameTurn bool) (continuation.CheckResult, uint64) {
 	switch {
 	case c == nil:
 		return continuation.NoCheck, 0
@@ -56,23 +56,23 @@ func (c *checking) of(t *turn, sameTurn bool) (continuation.CheckResult, uint64)
 }
 
 // isRunning reports whether the check runs.
-func (c *checking) isRunning() bool { return c != nil && c.run != nil }
+func (c *callCheck) isRunning() bool { return c != nil && c.run != nil }
 
 // begin starts the check on a turn. Where the caller is shown signs of life, if the
 // protocol has any, patience is not 0.
-func (c *checking) begin(turn *NextTurn, patience time.Duration) {
+func (c *callCheck) begin(turn *NextTurn, patience time.Duration) {
 	e := c.env
 	ctx, stop := context.WithCancelCause(scope.WithToolCalls(scope.WithSession(e.cancel.ctx, turn.Session), e.mw.toolCalls.Load()))
 	r := &checkRun{ctx: ctx, stop: stop, err: errNoResult, done: make(chan struct{}), limit: continuation.Off}
 	c.run = r
 	if left, ok := e.answer.Timeouts.Left(); ok {
-		r.timers = append(r.timers, e.mw.options.clock.AfterFunc(left-engine.Reserve(left), func() { stop(ErrDeadlineNear) }))
+		r.timers = append(r.timers, e.options().clock.AfterFunc(left-engine.Reserve(left), func() { stop(ErrDeadlineNear) }))
 	}
 	if patience > 0 {
 		r.limit = maxSilence
 	}
 	if limit := e.answer.Timeouts.UntilFirst(r.limit); limit != continuation.Off {
-		r.silence = e.mw.options.clock.AfterFunc(limit, func() { stop(errSilence) })
+		r.silence = e.options().clock.AfterFunc(limit, func() { stop(errSilence) })
 		r.timers = append(r.timers, r.silence)
 	}
 	r.release = context.AfterFunc(e.mw.drain.begun, func() { stop(ErrShutdown) })
@@ -129,15 +129,15 @@ func (r *checkRun) result() error {
 }
 
 // showedLife notes that the caller was shown a sign of life.
-func (c *checking) showedLife() {
-	c.env.answer.Timeouts.StartQuiet()
+func (c *callCheck) showedLife() {
+	c.env.timeouts().StartQuiet()
 	if r := c.run; r != nil && r.silence != nil {
-		r.silence.Reset(c.env.answer.Timeouts.UntilFirst(r.limit))
+		r.silence.Reset(c.env.timeouts().UntilFirst(r.limit))
 	}
 }
 
 // takeResult takes the result of the check on a turn.
-func (c *checking) takeResult(turn int) {
+func (c *callCheck) takeResult(turn int) {
 	r := c.run
 	c.end()
 	c.turn, c.result, c.unmet, c.digest, c.noted = turn, continuation.CheckUnknown, nil, 0, false
@@ -158,7 +158,7 @@ func (c *checking) takeResult(turn int) {
 }
 
 // end stops everything that waits for a check.
-func (c *checking) end() {
+func (c *callCheck) end() {
 	if !c.isRunning() {
 		return
 	}
@@ -170,7 +170,7 @@ func (c *checking) end() {
 }
 
 // failure returns the last failure, for a prompt.
-func (c *checking) failure() prompt.Failure {
+func (c *callCheck) failure() prompt.Failure {
 	return prompt.Failure{Name: c.unmet.Name, Text: c.unmet.Text}
 }
 

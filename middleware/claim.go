@@ -11,8 +11,8 @@ import (
 	"github.com/carryon-go/carryon/internal/session"
 )
 
-// hold keeps a claim, and releases it at the latest when the ctx of the call ends.
-func (e *callEnv) hold(id continuation.TurnID, token uint64) {
+// keepClaim keeps a claim, and releases it at the latest when the ctx of the call ends.
+func (e *callEnv) keepClaim(id continuation.TurnID, token uint64) {
 	c := &claim{token: token}
 	c.release = func() {
 		if e.session.key != "" { // otherwise only the call itself touches its state
@@ -25,7 +25,7 @@ func (e *callEnv) hold(id continuation.TurnID, token uint64) {
 }
 
 // withRelease returns f, preceded by the release of a claim whose continuation has
-// ended, if there is one: both are one update. Once it is stored, call released.
+// ended, if there is one: both are one update. Once it is stored, call claimReleased.
 func (e *callEnv) withRelease(f func(decision.State) decision.State) func(decision.State) decision.State {
 	c := e.claim.Load()
 	if c == nil || c.ended.Load() == nil {
@@ -35,8 +35,8 @@ func (e *callEnv) withRelease(f func(decision.State) decision.State) func(decisi
 	return func(state decision.State) decision.State { return f(state.Release(token, ended)) }
 }
 
-// released notes that the release of withRelease was stored.
-func (e *callEnv) released() {
+// claimReleased notes that the release of withRelease was stored.
+func (e *callEnv) claimReleased() {
 	if c := e.claim.Load(); c != nil && c.ended.Load() != nil {
 		c.stop()
 		c.once.Do(func() { e.mw.drain.remove(weak.Make(c)) })
@@ -134,7 +134,7 @@ func (g *giveBack) try() storeAnswer {
 }
 
 func (g *giveBack) later() {
-	g.env.mw.options.clock.AfterFunc(guard.BreakTime, func() { g.env.reportAnswer(g.id, g.try()) })
+	g.env.options().clock.AfterFunc(guard.BreakTime, func() { g.env.reportAnswer(g.id, g.try()) })
 }
 
 // updateInUserTurn changes the session's state, unless a newer user turn has
@@ -153,5 +153,5 @@ func (e *callEnv) updateInUserTurn(id continuation.TurnID, f func(decision.State
 		e.storeFailed(id, err)
 		return
 	}
-	e.released()
+	e.claimReleased()
 }

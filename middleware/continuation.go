@@ -46,7 +46,7 @@ func (c *call) endContinuation(err error) {
 	} else {
 		c.env.releaseAs(t.TurnID, ended)
 	}
-	c.env.mw.options.reporter.continuationEnded(c.env.cancel.caller, ContinuationEnded{
+	emit(c.env.cancel.caller, c.env.reporter(), ContinuationEnded{
 		TurnID: t.TurnID, Asked: asked, Result: c.endedAs(err), ToolCalls: int(r.Calls.Others), Usage: r.LastUsage(), Err: err,
 	})
 }
@@ -147,14 +147,16 @@ func (c *call) newContinuation() *adapter.Continuation {
 		k.Text = placeholder
 	}
 	c.env.record(func(o *Outcome) { o.Attempts++ })
-	c.env.mw.options.reporter.started(c.env.cancel.caller, ContinuationStarted{TurnID: k.TurnID, Todo: k.Todo, Asks: c.decider.last.Asks, Prompt: text})
+	emit(c.env.cancel.caller, c.env.reporter(), ContinuationStarted{
+		TurnID: k.TurnID, Todo: k.Todo, Asks: c.decider.last.Asks, Prompt: text,
+	})
 	return k
 }
 
 // offersPause reports whether a continuation's request has todo_pause among its
 // tools.
 func (c *call) offersPause() bool {
-	return c.env.request.takesPause && (!c.decider.fixed || c.additions.PauseTool != nil)
+	return c.env.request.takesPause && (!c.decider.noNewTools || c.additions.PauseTool != nil)
 }
 
 // buildPrompt returns the prompt. After a rejected pause it sets k.Pause and returns
@@ -172,7 +174,7 @@ func (c *call) buildPrompt(k *adapter.Continuation) string {
 		in.Task = failure.Task()
 	}
 	if r := c.turn.rejection; r != nil {
-		if r.answer != nil && !c.decider.fixed {
+		if r.answer != nil && !c.decider.noNewTools {
 			k.Pause = r.answer
 			return r.err.Error() + "\n\nThe task that is still to be done:\n'" + description.Of(in.Task) + "'"
 		}
@@ -193,10 +195,11 @@ func (c *call) promptInput(k *adapter.Continuation) prompt.Input {
 		InWords: !c.offersPause() && !c.env.request.ownPause,
 	}
 	if k.Todo != (todo.Todo{}) {
-		list, upcoming := &c.decider.last.List, decision.Upcoming(c.decider.lookup.list.todos, c.decider.lookup.list.others)
+		read := c.decider.lookup.list
+		list, upcoming := &c.decider.last.List, decision.Upcoming(read.todos, read.others)
 		in.List = prompt.List{
 			Todos: list.Todos - list.Others, Open: list.Active - list.Others,
-			Tool: c.env.mw.source.doneTool(list.Origin, c.env.request.toolNames),
+			Tool: c.env.source().doneTool(list.Origin, c.env.request.toolNames),
 		}
 		copy(in.List.Next[:], upcoming[1:])
 	}
@@ -243,10 +246,10 @@ func (c *call) tryAgain(err error) bool {
 	try.failure = err
 	delay := retryOf(err).After
 	if try.failed == maxTries-1 { // Off is negative, so that without an interval there is no delay
-		delay = max(delay, lastTryIntervals*c.env.session.rules.Limits.MinInterval)
+		delay = max(delay, lastTryIntervals*c.env.rules().Limits.MinInterval)
 	}
 	if delay > 0 {
-		try.notBefore = c.env.mw.options.clock.Now().Add(delay)
+		try.notBefore = c.env.now().Add(delay)
 	}
 	c.reminders.takeBack(&c.turn)
 	c.text.Cut(try.text)

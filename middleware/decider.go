@@ -16,17 +16,17 @@ import (
 type decider struct {
 	env *callEnv
 
-	turn      *turn               // the current one
-	text      *reading.Transcript // of all turns
-	last      *lastVerdict        // nil until the call goes on
-	lookup    lookup
-	cause     error      // the error of the gate, the store or the tasks that ended the continuations
-	continued *continued // nil before the first continuation
-	claimed   bool       // the session is claimed for the next turn
-	rejected  bool       // a pause was rejected
-	marked    bool       // the session state records that the caller cancelled the call
-	fixed     bool       // no tool may be added; see FixedPrefix of [adapter.Request]
-	check     *checking  // nil if the program has none, or if it is not asked about the call
+	turn           *turn               // the current one
+	text           *reading.Transcript // of all turns
+	last           *lastVerdict        // nil until the call goes on
+	lookup         lookup
+	cause          error      // the error of the gate, the store or the tasks that ended the continuations
+	continued      *continued // nil before the first continuation
+	claimed        bool       // the session is claimed for the next turn
+	rejected       bool       // a pause was rejected
+	cancelRecorded bool       // the session state records that the caller cancelled the call
+	noNewTools     bool       // no tool may be added; see FixedPrefix of [adapter.Request]
+	check          *callCheck // nil if the program has none, or if it is not asked about the call
 }
 
 // lastVerdict is the last verdict on a call that goes on.
@@ -54,7 +54,7 @@ func (d *decider) judge(to intent) decision.Verdict {
 		in := d.readTurn()
 		v := decision.Judge(in)
 		switch {
-		case v.Needs == 0, to == toForesee && v.Needs == decision.SessionState && d.goesOnAfter(&v):
+		case v.Needs == 0, to == toForesee && v.Needs == decision.SessionState && d.continuesAfter(&v):
 			return v
 		case d.env.session.failure != nil:
 			return d.withoutStore(d.env.session.failure)
@@ -76,9 +76,9 @@ func (d *decider) readTurn() decision.Input {
 	session := &d.env.session
 	in := decision.Input{
 		Settings: session.settings(), Turn: d.turnAsRead(), Limits: session.rules.Limits, Handback: session.rules.Handback,
-		Barred: session.barred, Touched: d.env.hasWrittenList(), HeldOut: session.heldOut,
+		RuledOut: session.ruledOut, Touched: d.env.hasWrittenList(), HeldOut: session.heldOut,
 		ShortLoop: d.env.hasShortLoop(), ShortMessage: d.env.request.shortMessage,
-		Now: d.env.mw.options.clock.Now(),
+		Now: d.env.now(),
 	}
 	if d.last != nil {
 		in.Waited = d.last.waited
@@ -95,7 +95,7 @@ func (d *decider) readTurn() decision.Input {
 // only if there is work on the list, or the model may be asked.
 func (d *decider) addList(in *decision.Input) {
 	d.lookup.list.addTo(in)
-	in.AskAlways = d.env.mw.options.closingQuestion
+	in.AskAlways = d.env.options().closingQuestion
 	in.MayAsk = d.lookup.mayAsk()
 	hasWork := slices.ContainsFunc(in.Todos, func(t todo.Todo) bool { return t.Status.Active() })
 	if t := &in.Turn; (hasWork || in.MayAsk || in.Check != continuation.NoCheck) && !t.BrokeOff && !t.ToolCalls && !t.TooLong {
@@ -107,8 +107,8 @@ func (d *decider) addList(in *decision.Input) {
 // decision.
 func (d *decider) fetch(needed decision.Facts) bool {
 	if needed == decision.BackgroundWork {
-		if d.cause = d.lookup.readBackground(); d.cause != nil {
-			d.lookup.list.turn = 0
+		if err := d.lookup.readBackground(); err != nil {
+			d.lookup.list.turn, d.cause = 0, err
 			return false
 		}
 		return true
@@ -150,10 +150,10 @@ func (d *decider) claimSession(in decision.Input, to intent) (v decision.Verdict
 		}
 		return d.withoutState(in, err)
 	}
-	d.env.released()
+	d.env.claimReleased()
 	d.recordEffect(effect)
 	if claims {
-		d.env.hold(d.turn.TurnID, token)
+		d.env.keepClaim(d.turn.TurnID, token)
 		d.claimed = true
 		if v.Checks {
 			d.check.noted = true
@@ -198,7 +198,7 @@ func (d *decider) decide() bool {
 	}
 	v := d.judge(to)
 	d.report(&v)
-	return d.goesOnAfter(&v)
+	return d.continuesAfter(&v)
 }
 
 // mayGoOn reports whether the call may go on after the current turn, judging by the
@@ -206,7 +206,7 @@ func (d *decider) decide() bool {
 // nothing. If the call may not go on, that is the decision.
 func (d *decider) mayGoOn() bool {
 	v := d.judge(toForesee)
-	if d.goesOnAfter(&v) {
+	if d.continuesAfter(&v) {
 		return true
 	}
 	d.report(&v)
@@ -220,19 +220,20 @@ func (d *decider) preview() decision.Verdict {
 	return d.judge(toExplain)
 }
 
-func (d *decider) goesOnAfter(v *decision.Verdict) bool {
-	return v.Reason == reasons.CheckDue || !d.env.session.rules.DryRun && v.GoesOn()
+func (d *decider) continuesAfter(v *decision.Verdict) bool {
+	return v.Reason == reasons.CheckDue || !d.env.rules().DryRun && v.GoesOn()
 }
 
 // canSend reports whether a continuation could be sent at once if the decision were
 // taken now.
 func (d *decider) canSend() bool {
-	return d.env.mw.options.gate == nil && !d.env.session.rules.DryRun && !d.env.mw.drain.hasBegun() && d.retryDelay() <= 0 && d.env.answer.Timeouts.HasTimeFor(0)
+	return d.env.options().gate == nil && !d.env.rules().DryRun && !d.env.drain().hasBegun() &&
+		d.retryDelay() <= 0 && d.env.timeouts().HasTimeFor(0)
 }
 
 // report reports a verdict, and makes it the last one if another may follow.
 func (d *decider) report(v *decision.Verdict) {
-	if d.last != nil || d.goesOnAfter(v) {
+	if d.last != nil || d.continuesAfter(v) {
 		d.setLast(v)
 	}
 	var cause error
@@ -241,16 +242,16 @@ func (d *decider) report(v *decision.Verdict) {
 		cause = d.cause
 	}
 	d.env.record(func(o *Outcome) { o.decided(v, d.turn.read.FinishReason, cause) })
-	if reporter := &d.env.mw.options.reporter; len(reporter.observers) > 0 { // the event is too large to make it for nobody
+	if reporter := d.env.reporter(); len(reporter.observers) > 0 { // the event is too large to make it for nobody
 		event := newDecision(d.turn.TurnID, v)
-		event.DryRun, event.Holdout, event.Err = d.env.session.rules.DryRun, d.env.session.heldOut, cause
-		reporter.decided(d.env.cancel.caller, event)
+		event.DryRun, event.Holdout, event.Err = d.env.rules().DryRun, d.env.session.heldOut, cause
+		emit(d.env.cancel.caller, reporter, event)
 	}
 	if v.Reason == reasons.BrokeOff {
 		d.recordCancel()
 	}
 	if v.UsesUpBudget() {
-		d.env.mw.options.reporter.exhausted(d.env.cancel.caller, Exhausted{TurnID: d.turn.TurnID, Reason: v.Reason})
+		emit(d.env.cancel.caller, d.env.reporter(), Exhausted{TurnID: d.turn.TurnID, Reason: v.Reason})
 	}
 }
 
@@ -276,10 +277,10 @@ func (d *decider) recordEffect(e decision.Effect) {
 // tool call has what it wanted, so that does not count.
 func (d *decider) recordCancel() {
 	closed := d.env.cancel.caller.Err() == nil
-	if !d.env.cancel.hasEnded() || d.marked || d.env.session.key == "" || closed && d.turn.read.ShowedCall() {
+	if !d.env.cancel.hasEnded() || d.cancelRecorded || d.env.session.key == "" || closed && d.turn.read.ShowedCall() {
 		return
 	}
-	d.marked = true
+	d.cancelRecorded = true
 	var digest uint64
 	if d.lookup.list != &noList && d.lookup.list.err == nil {
 		digest = decision.Digest(d.lookup.list.todos)
@@ -305,5 +306,5 @@ func (d *decider) retryDelay() time.Duration {
 	if d.continued == nil || d.continued.notBefore.IsZero() {
 		return 0
 	}
-	return d.continued.notBefore.Sub(d.env.mw.options.clock.Now())
+	return d.continued.notBefore.Sub(d.env.now())
 }

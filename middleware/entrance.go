@@ -54,7 +54,7 @@ func (c *call) begin(ctx context.Context, r *adapter.Request) {
 	}
 	c.recordUserTurn(r)
 	c.rememberList()
-	if mw.options.pauseTool == PauseToolAlways && !c.env.session.rules.DryRun && !c.env.session.heldOut && c.env.request.takesPause &&
+	if mw.options.pauseTool == PauseToolAlways && !c.env.rules().DryRun && !c.env.session.heldOut && c.env.request.takesPause &&
 		c.env.session.settings().TodoContinuation {
 		c.additions.PauseTool = adapter.NewPauseTool(r.StrictTools)
 	}
@@ -86,16 +86,16 @@ func newCall(ctx context.Context, mw *Middleware, r *adapter.Request) *call {
 	c := allocateCall(r.Streamed)
 	c.env.mw, c.env.request = mw, traitsOf(r)
 	c.env.cancel.caller, c.env.cancel.ctx = ctx, ctx
-	c.decider.fixed = r.FixedPrefix
+	c.decider.noNewTools = r.FixedPrefix
 	name := mw.session(ctx)
 	c.env.session.rules = mw.rules.Load()
-	c.env.session.heldOut = c.env.session.rules.holdsOut(name)
+	c.env.session.heldOut = c.env.rules().holdsOut(name)
 	c.env.session.store, c.env.session.key = &mw.sessions, keyOf(ctx, name, r)
 	c.turn.Session = name
 	if r.Reasoning {
 		c.text.Reasoning = new([]byte)
 	}
-	limits := &c.env.session.rules.Limits
+	limits := &c.env.rules().Limits
 	c.env.answer = c.handle.Answer()
 	c.handle.Set(c, engine.Answer{
 		Turn: &c.turn.read, Text: &c.text, Clock: mw.options.clock, Usage: mw.options.usage,
@@ -103,11 +103,11 @@ func newCall(ctx context.Context, mw *Middleware, r *adapter.Request) *call {
 		NoFinish: r.NoFinish, SaysDone: r.SaysDone,
 	})
 	c.decider.env, c.decider.turn, c.decider.text = &c.env, &c.turn, &c.text
-	c.pauses.decider = &c.decider
+	c.pauses.env, c.pauses.turn, c.pauses.decider = &c.env, &c.turn, &c.decider
 	c.reminders.env = &c.env
 	c.decider.lookup = lookup{&c.env, &c.turn, &noList}
-	if c.env.session.rules.Check != nil && !mw.isSubAgents(r) {
-		c.decider.check = &checking{env: &c.env}
+	if c.env.rules().Check != nil && !mw.isSubAgents(r) {
+		c.decider.check = &callCheck{env: &c.env}
 		c.env.session.main = true
 	}
 	if c.env.outcome.Load() != nil {
@@ -148,9 +148,9 @@ func (mw *Middleware) leaveAlone(ctx context.Context, r *adapter.Request, reason
 	if len(mw.options.reporter.observers) > 0 {
 		event := newDecision(id, &v)
 		event.DryRun, event.Holdout = outcome.DryRun, outcome.Holdout
-		mw.options.reporter.decided(ctx, event)
+		emit(ctx, &mw.options.reporter, event)
 	}
-	mw.options.reporter.callEnded(ctx, CallEnded{TurnID: id, Outcome: outcome})
+	emit(ctx, &mw.options.reporter, CallEnded{TurnID: id, Outcome: outcome})
 	if outcomes := capture(ctx); outcomes != nil {
 		outcomes.add(outcome)
 	}

@@ -45,9 +45,24 @@ func (e *callEnv) interruption() error {
 	return e.cancel.interruption()
 }
 
+// What the program has set, and what the calls of a Middleware share.
+
+func (e *callEnv) options() *options          { return &e.mw.options }
+func (e *callEnv) rules() *callRules          { return e.session.rules }
+func (e *callEnv) source() *todoSource        { return &e.mw.source }
+func (e *callEnv) drain() *drain              { return e.mw.drain }
+func (e *callEnv) timeouts() *engine.Timeouts { return e.answer.Timeouts }
+func (e *callEnv) now() time.Time             { return e.mw.options.clock.Now() }
+
+// runPlugin runs something of the program's that may call a model itself.
+func (e *callEnv) runPlugin(f func() error) error { return e.mw.plugins.run(f) }
+
+// reporter returns what tells the observers.
+func (e *callEnv) reporter() *reporter { return &e.mw.options.reporter }
+
 // fault reports a failure that does not cost the caller the answer.
 func (e *callEnv) fault(id continuation.TurnID, op string, err error) {
-	e.mw.options.reporter.failed(e.cancel.caller, Failed{TurnID: id, Op: op, Err: err})
+	emit(e.cancel.caller, e.reporter(), Failed{TurnID: id, Op: op, Err: err})
 }
 
 // faultOnce is fault for the store and the background tasks, whose failures are
@@ -61,10 +76,10 @@ func (e *callEnv) faultOnce(id continuation.TurnID, op string, err error) {
 // askTasks asks the background tasks a question. Tasks that are asked over a network
 // share the time limit of the store, and are not asked for some seconds after a failure.
 func (e *callEnv) askTasks(ctx context.Context, question func(context.Context) error) error {
-	if !e.mw.options.sharedTasks {
+	if !e.options().sharedTasks {
 		return question(ctx)
 	}
-	if !e.mw.tasks.Allows(&e.session.waited, e.mw.options.clock) {
+	if !e.mw.tasks.Allows(&e.session.waited, e.options().clock) {
 		return errTasksSkipped
 	}
 	return e.askSharedTasks(ctx, question)
@@ -77,13 +92,13 @@ func (e *callEnv) askSharedTasks(ctx context.Context, question func(context.Cont
 	switch {
 	case err == nil:
 		if e.mw.tasks.Answered() {
-			e.mw.options.reporter.recovered(ctx, Recovered{Op: opTasks})
+			emit(ctx, e.reporter(), Recovered{Op: opTasks})
 		}
 	case ctx.Err() == nil: // else it is the caller's doing
 		if limited.Err() != nil {
 			e.session.waited.End()
 		}
-		err = e.mw.tasks.Failed(e.mw.options.clock.Now(), err)
+		err = e.mw.tasks.Failed(e.now(), err)
 	}
 	return err
 }

@@ -123,7 +123,8 @@ func (l *eventLog) decided(ctx context.Context, e Decision) {
 	l.warn(ctx, e.TurnID, &e.List)
 	if handsBack(e.Reason) {
 		l.write(ctx, slog.LevelInfo, "carryon: not continued", e.TurnID, slog.String("reason", e.Reason.String()),
-			slog.String("code", e.Reason.Code()), slog.Int("active", e.List.Active), slog.Int("others", e.List.Others), slog.Int("awaited", e.Awaited))
+			slog.String("code", e.Reason.Code()),
+			slog.Int("active", e.List.Active), slog.Int("others", e.List.Others), slog.Int("awaited", e.Awaited))
 	}
 	if l.listens(ctx, slog.LevelDebug) {
 		l.write(ctx, slog.LevelDebug, "carryon: decision", e.TurnID,
@@ -168,7 +169,8 @@ func (l *eventLog) paused(ctx context.Context, e Paused) {
 }
 
 func (l *eventLog) exhausted(ctx context.Context, e Exhausted) {
-	l.write(ctx, slog.LevelWarn, "carryon: exhausted", e.TurnID, slog.String("reason", e.Reason.String()), slog.String("code", e.Reason.Code()))
+	l.write(ctx, slog.LevelWarn, "carryon: exhausted", e.TurnID,
+		slog.String("reason", e.Reason.String()), slog.String("code", e.Reason.Code()))
 }
 
 // callEnded logs what continuations were worth, if that is known or was estimated now.

@@ -50,13 +50,13 @@ func (l *lookup) readBackground() error {
 		l.list.background = work
 		return nil
 	}
-	tasks := l.env.mw.options.tasks
+	tasks := l.env.options().tasks
 	if tasks == nil {
 		return nil
 	}
 	var work delivery.Pending
 	err := l.env.askTasks(l.env.cancel.ctx, func(ctx context.Context) (err error) {
-		work, err = tasks.Pending(ctx, l.turn.Session, l.env.session.rules.Limits.MaxTaskAge)
+		work, err = tasks.Pending(ctx, l.turn.Session, l.env.rules().Limits.MaxTaskAge)
 		return err
 	})
 	if err != nil {
@@ -72,7 +72,7 @@ func (l *lookup) readBackground() error {
 // the history where the mode and the program rule the question out.
 func (l *lookup) mayAsk() bool {
 	request := &l.env.request
-	wanted := l.env.mw.options.closingQuestion || l.env.session.settings().ApprovalMode == continuation.ApprovalYOLO
+	wanted := l.env.options().closingQuestion || l.env.session.settings().ApprovalMode == continuation.ApprovalYOLO
 	if !wanted || !errors.Is(l.list.err, todo.ErrNoList) || !request.offersTools() {
 		return false
 	}
@@ -81,8 +81,8 @@ func (l *lookup) mayAsk() bool {
 
 // readTodos asks the todo source, which may fail, panic or be too slow.
 func (l *lookup) readTodos() {
-	source := &l.env.mw.source
-	ctx, limit := scope.WithSession(l.env.cancel.derive(), l.turn.Session), l.env.session.rules.Limits.TodoTimeout
+	source := l.env.source()
+	ctx, limit := scope.WithSession(l.env.cancel.derive(), l.turn.Session), l.env.rules().Limits.TodoTimeout
 	var budget *guard.Budget // that of the store, for a source that shares it
 	if source.shared {
 		budget = &l.env.session.waited
@@ -94,16 +94,16 @@ func (l *lookup) readTodos() {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	ctx = l.env.withRequest(ctx)
-	if !source.remote.Allows(budget, l.env.mw.options.clock) {
+	if !source.remote.Allows(budget, l.env.options().clock) {
 		l.list = &readList{err: errSourceSkipped, turn: l.turn.Turn, work: l.list.work}
 		return
 	}
-	watch := l.env.mw.options.watchIf(func(o *Observer) bool { return o.TodosRead != nil })
+	watch := l.env.options().watchIf(func(o *Observer) bool { return o.TodosRead != nil })
 	list := source.locate(ctx, limit)
 	list.turn, list.work = l.turn.Turn, l.list.work
 	l.list = &list
 	if took, timed := watch.read(); timed {
-		l.env.mw.options.reporter.todosRead(l.env.cancel.caller, TodosRead{TurnID: l.turn.TurnID, Took: took, Todos: len(list.todos), Err: list.failure()})
+		emit(l.env.cancel.caller, l.env.reporter(), TodosRead{TurnID: l.turn.TurnID, Took: took, Todos: len(list.todos), Err: list.failure()})
 	}
 	ended := l.env.cancel.hasEnded()
 	if !ended {
@@ -120,12 +120,12 @@ func (l *lookup) readTodos() {
 
 // sourceAnswered notes whether the todo source was late.
 func (l *lookup) sourceAnswered(late bool) {
-	remote := &l.env.mw.source.remote
+	remote := &l.env.source().remote
 	switch {
 	case late:
-		_ = remote.Failed(l.env.mw.options.clock.Now(), nil) // every missing list is reported
+		_ = remote.Failed(l.env.now(), nil) // every missing list is reported
 	case remote.Answered():
-		l.env.mw.options.reporter.recovered(l.env.cancel.caller, Recovered{Op: opTodos})
+		emit(l.env.cancel.caller, l.env.reporter(), Recovered{Op: opTodos})
 	}
 }
 
@@ -134,11 +134,11 @@ func (l *lookup) sourceAnswered(late bool) {
 // If the names of the tools are unknown, or a call without tools is continued, carryon
 // assumes that the list can be written.
 func (l *lookup) listScope() (reason continuation.Reason) {
-	source := &l.env.mw.source
+	source := l.env.source()
 	if source.writer == nil || l.list.err != nil || l.env.request.toolNames == nil {
 		return reasons.None
 	}
-	err := l.env.mw.plugins.run(func() error {
+	err := l.env.runPlugin(func() error {
 		for tool := range l.env.request.toolNames.ToolNames {
 			if source.writer.WritesList(tool) {
 				reason = reasons.None
@@ -158,7 +158,7 @@ func (l *lookup) listScope() (reason continuation.Reason) {
 // awaited returns the work in the background that the call awaits, of the launches that
 // have not reported: what never reports must not stop a session for ever.
 func (l *lookup) awaited(names []string) (work decision.Background) {
-	now, maxAge := l.env.mw.options.clock.Now(), l.env.session.rules.Limits.MaxTaskAge
+	now, maxAge := l.env.now(), l.env.rules().Limits.MaxTaskAge
 	for _, name := range names {
 		first := now
 		if l.env.session.key != "" && maxAge != continuation.Off {

@@ -106,7 +106,7 @@ func (mw *Middleware) session(ctx context.Context) string {
 	}
 	var session string
 	if err := guard.Run(func() error { session = key(ctx); return nil }); err != nil {
-		mw.options.reporter.failed(ctx, Failed{Op: opSessionKey, Err: err})
+		emit(ctx, &mw.options.reporter, Failed{Op: opSessionKey, Err: err})
 		return ""
 	}
 	return scope.Name(session)

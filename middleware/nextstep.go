@@ -15,10 +15,10 @@ type step uint8
 
 // The steps.
 const (
-	stops  step = iota // nothing more is sent
-	sends              // the session is claimed for the continuation
-	checks             // the program's check still runs
-	looks              // looks again at what comes next
+	stepEnd   step = iota // nothing more is sent
+	stepSend              // the session is claimed for the continuation
+	stepWait              // the program's check still runs
+	stepAgain             // what comes next is looked at again
 )
 
 // next waits until the continuation may be sent, and claims the session for it. While the
@@ -26,7 +26,7 @@ const (
 // says what interrupted the wait.
 func (d *decider) next(patience time.Duration) (step, error) {
 	for {
-		if next, err := d.nextStep(patience); next != looks {
+		if next, err := d.nextStep(patience); next != stepAgain {
 			return next, err
 		}
 	}
@@ -37,38 +37,38 @@ func (d *decider) nextStep(patience time.Duration) (step, error) {
 	switch {
 	case d.claimed:
 		d.claimed, d.last.waited = false, 0
-		return sends, nil
+		return stepSend, nil
 	case d.check.isRunning():
 		return d.askCheck(patience) // which ends in time by itself
-	case d.env.mw.drain.hasBegun():
+	case d.env.drain().hasBegun():
 		return d.refuse(reasons.Shutdown), nil
-	case !d.env.answer.Timeouts.HasTimeFor(wait):
+	case !d.env.timeouts().HasTimeFor(wait):
 		return d.refuse(reasons.Deadline), nil
 	case d.last.Reason == reasons.CheckDue:
 		return d.askCheck(patience)
 	case wait > 0:
-		if !d.env.cancel.wait(d.env.mw.drain.begun, d.env.mw.options.clock, wait) {
-			return stops, d.env.interruption()
+		if !d.env.cancel.wait(d.env.drain().begun, d.env.options().clock, wait) {
+			return stepEnd, d.env.interruption()
 		}
 		d.env.observed.waited(wait)
 		d.last.waited += wait
-		if d.env.mw.drain.hasBegun() {
-			return looks, nil
+		if d.env.drain().hasBegun() {
+			return stepAgain, nil
 		}
 		return d.lookAgain(), nil
-	case d.gateAllows() && d.commit():
-		return looks, nil
+	case d.gateAllows() && d.claimAfterGate():
+		return stepAgain, nil
 	}
-	return stops, nil
+	return stepEnd, nil
 }
 
 // lookAgain decides again after a wait, in which the list may have changed.
 func (d *decider) lookAgain() step {
 	d.lookup.list.turn = 0
 	if d.decide() {
-		return looks
+		return stepAgain
 	}
-	return stops
+	return stepEnd
 }
 
 // nextID returns the id of the turn that a continuation would have.
@@ -80,7 +80,7 @@ func (d *decider) nextID() continuation.TurnID {
 
 // gateAllows asks the program's gate, if it has one.
 func (d *decider) gateAllows() bool {
-	gate := d.env.mw.options.gate
+	gate := d.env.options().gate
 	if gate == nil {
 		return true
 	}
@@ -90,7 +90,7 @@ func (d *decider) gateAllows() bool {
 	}
 	// Inside this layer, so that a gate may ask a model itself.
 	ctx := scope.WithSession(d.env.cancel.ctx, d.turn.Session)
-	err := d.env.mw.plugins.run(func() error { return gate(ctx, turn) })
+	err := d.env.runPlugin(func() error { return gate(ctx, turn) })
 	if err == nil {
 		return true
 	}
@@ -103,10 +103,11 @@ func (d *decider) gateAllows() bool {
 	return false
 }
 
-// commit claims the session for the continuation that the gate let pass, if every
+// claimAfterGate claims the session for the continuation that the gate let pass, if every
 // condition still holds. It reports whether the call goes on.
-func (d *decider) commit() bool {
-	if d.cause = d.lookup.readBackground(); d.cause != nil {
+func (d *decider) claimAfterGate() bool {
+	if err := d.lookup.readBackground(); err != nil {
+		d.cause = err
 		d.refuse(reasons.Store)
 		return false
 	}
@@ -116,7 +117,7 @@ func (d *decider) commit() bool {
 		return true
 	}
 	d.report(&v)
-	return d.goesOnAfter(&v)
+	return d.continuesAfter(&v)
 }
 
 // askCheck asks the check about the current turn, and takes the decision that follows. It
@@ -126,12 +127,12 @@ func (d *decider) askCheck(patience time.Duration) (step, error) {
 	if c.run == nil {
 		c.begin(&NextTurn{TurnID: d.nextID(), Text: string(d.text.Bytes())}, patience)
 	}
-	if !c.run.await(d.env.mw.options.clock, patience) {
-		return checks, nil
+	if !c.run.await(d.env.options().clock, patience) {
+		return stepWait, nil
 	}
 	c.takeResult(d.turn.Turn)
 	if err := d.env.interruption(); err != nil {
-		return stops, err
+		return stepEnd, err
 	}
 	if c.err != nil {
 		d.env.fault(d.turn.TurnID, opCheck, c.err)
@@ -151,7 +152,7 @@ func (d *decider) refuse(reason continuation.Reason) step {
 	v := d.last.Verdict
 	v.Continue, v.Reason, v.Wait = false, reason, 0
 	d.report(&v)
-	in := decision.Input{Now: d.env.mw.options.clock.Now()}
+	in := decision.Input{Now: d.env.now()}
 	d.lookup.list.addTo(&in)
 	var effect decision.Effect
 	d.env.updateInUserTurn(d.turn.TurnID, func(s decision.State) decision.State {
@@ -159,5 +160,5 @@ func (d *decider) refuse(reason continuation.Reason) step {
 		return s
 	})
 	d.recordEffect(effect)
-	return stops
+	return stepEnd
 }

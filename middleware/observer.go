@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/carryon-go/carryon/adapter"
@@ -313,7 +314,7 @@ func begin[E any](
 		}
 		var next context.Context
 		if err := guard.Run(func() error { next = f(observed, event); return nil }); err != nil {
-			r.failed(ctx, Failed{TurnID: id, Op: opObserver, Err: err})
+			emit(ctx, r, Failed{TurnID: id, Op: opObserver, Err: err})
 		}
 		if next != nil {
 			observed = next
@@ -350,80 +351,67 @@ type reporter struct {
 	logFailed func(context.Context, Failed) // nil without a logger
 }
 
-// tell calls the observers' function for an event of the turn id. A panic in one is
-// reported as [Failed], unless the event is a Failed itself; then it is only logged.
-func tell[E any](
-	ctx context.Context, r *reporter, id continuation.TurnID, event E, hook func(*Observer) func(context.Context, E),
-) {
+// emit tells the observers of an event. A panic in one is reported as [Failed], unless the
+// event is a Failed itself; then it is only logged. If nobody observes, emit costs nothing.
+func emit[E any](ctx context.Context, r *reporter, event E) {
 	if len(r.observers) == 0 {
 		return
 	}
-	var panics []error
+	var panics []Failed
+	heard := any(event)
 	for i := range r.observers {
-		if f := hook(&r.observers[i]); f != nil {
-			if err := guard.Run(func() error { f(ctx, event); return nil }); err != nil {
-				panics = append(panics, err)
-			}
+		if id, err := r.observers[i].hear(ctx, heard); err != nil {
+			panics = append(panics, Failed{TurnID: id, Op: opObserver, Err: err})
 		}
 	}
-	for _, err := range panics {
-		if _, failing := any(event).(Failed); !failing {
-			r.failed(ctx, Failed{TurnID: id, Op: opObserver, Err: err})
+	_, failing := heard.(Failed)
+	for _, failure := range panics {
+		if !failing {
+			emit(ctx, r, failure)
 		} else if r.logFailed != nil {
-			r.logFailed(ctx, Failed{TurnID: id, Op: opObserver, Err: err})
+			r.logFailed(ctx, failure)
 		}
 	}
 }
 
-func (r *reporter) turnEnded(ctx context.Context, e TurnEnded) {
-	tell(ctx, r, e.TurnID, e, func(o *Observer) func(context.Context, TurnEnded) { return o.TurnEnded })
+// hear calls the observer's function for an event. It returns the turn that the event is
+// of, and the panic of the function.
+func (o *Observer) hear(ctx context.Context, event any) (continuation.TurnID, error) {
+	switch e := event.(type) {
+	case CallEnded:
+		return e.TurnID, notify(ctx, o.CallEnded, e)
+	case TurnEnded:
+		return e.TurnID, notify(ctx, o.TurnEnded, e)
+	case Decision:
+		return e.TurnID, notify(ctx, o.Decision, e)
+	case ContinuationStarted:
+		return e.TurnID, notify(ctx, o.ContinuationStarted, e)
+	case ContinuationEnded:
+		return e.TurnID, notify(ctx, o.ContinuationEnded, e)
+	case PauseRejected:
+		return e.TurnID, notify(ctx, o.PauseRejected, e)
+	case Paused:
+		return e.TurnID, notify(ctx, o.Paused, e)
+	case Exhausted:
+		return e.TurnID, notify(ctx, o.Exhausted, e)
+	case ReminderDelivered:
+		return e.TurnID, notify(ctx, o.ReminderDelivered, e)
+	case TodosRead:
+		return e.TurnID, notify(ctx, o.TodosRead, e)
+	case Failed:
+		return e.TurnID, notify(ctx, o.Failed, e)
+	case StoreAnswered:
+		return continuation.TurnID{Session: e.Session}, notify(ctx, o.StoreAnswered, e)
+	case Recovered:
+		return continuation.TurnID{}, notify(ctx, o.Recovered, e)
+	}
+	panic(fmt.Sprintf("carryon/middleware: no observer hears a %T", event))
 }
 
-func (r *reporter) callEnded(ctx context.Context, e CallEnded) {
-	tell(ctx, r, e.TurnID, e, func(o *Observer) func(context.Context, CallEnded) { return o.CallEnded })
-}
-
-func (r *reporter) decided(ctx context.Context, e Decision) {
-	tell(ctx, r, e.TurnID, e, func(o *Observer) func(context.Context, Decision) { return o.Decision })
-}
-
-func (r *reporter) started(ctx context.Context, e ContinuationStarted) {
-	tell(ctx, r, e.TurnID, e, func(o *Observer) func(context.Context, ContinuationStarted) { return o.ContinuationStarted })
-}
-
-func (r *reporter) continuationEnded(ctx context.Context, e ContinuationEnded) {
-	tell(ctx, r, e.TurnID, e, func(o *Observer) func(context.Context, ContinuationEnded) { return o.ContinuationEnded })
-}
-
-func (r *reporter) pauseRejected(ctx context.Context, e PauseRejected) {
-	tell(ctx, r, e.TurnID, e, func(o *Observer) func(context.Context, PauseRejected) { return o.PauseRejected })
-}
-
-func (r *reporter) paused(ctx context.Context, e Paused) {
-	tell(ctx, r, e.TurnID, e, func(o *Observer) func(context.Context, Paused) { return o.Paused })
-}
-
-func (r *reporter) exhausted(ctx context.Context, e Exhausted) {
-	tell(ctx, r, e.TurnID, e, func(o *Observer) func(context.Context, Exhausted) { return o.Exhausted })
-}
-
-func (r *reporter) delivered(ctx context.Context, e ReminderDelivered) {
-	tell(ctx, r, e.TurnID, e, func(o *Observer) func(context.Context, ReminderDelivered) { return o.ReminderDelivered })
-}
-
-func (r *reporter) todosRead(ctx context.Context, e TodosRead) {
-	tell(ctx, r, e.TurnID, e, func(o *Observer) func(context.Context, TodosRead) { return o.TodosRead })
-}
-
-func (r *reporter) storeAnswered(ctx context.Context, e StoreAnswered) {
-	id := continuation.TurnID{Session: e.Session}
-	tell(ctx, r, id, e, func(o *Observer) func(context.Context, StoreAnswered) { return o.StoreAnswered })
-}
-
-func (r *reporter) recovered(ctx context.Context, e Recovered) {
-	tell(ctx, r, continuation.TurnID{}, e, func(o *Observer) func(context.Context, Recovered) { return o.Recovered })
-}
-
-func (r *reporter) failed(ctx context.Context, e Failed) {
-	tell(ctx, r, e.TurnID, e, func(o *Observer) func(context.Context, Failed) { return o.Failed })
+// notify calls a function of an observer, if it has one.
+func notify[E any](ctx context.Context, f func(context.Context, E), event E) error {
+	if f == nil {
+		return nil
+	}
+	return guard.Run(func() error { f(ctx, event); return nil })
 }

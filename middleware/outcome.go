@@ -85,10 +85,7 @@ func (o Outcome) String() string {
 func (o Outcome) Explanation() string {
 	switch reason := o.Reason.String(); o.Reason { //nolint:exhaustive // the other reasons need no detail
 	case reasons.ToolCalls:
-		if o.Continued() {
-			return "The continuation called a tool, so it is the program's turn"
-		}
-		return "The model called a tool, so it is the program's turn"
+		return o.whoCalled() + " called a tool, so it is the program's turn"
 	case reasons.NotEnded:
 		return reason + ": " + problemOfFinish(o.Finish)
 	case reasons.MaxAttempts, reasons.WithoutProgress, reasons.TokenBudget, reasons.CheckExhausted:
@@ -118,6 +115,14 @@ func (o Outcome) Explanation() string {
 	default:
 		return reason
 	}
+}
+
+// whoCalled returns what the last turn was, as the subject of a sentence.
+func (o Outcome) whoCalled() string {
+	if o.Continued() {
+		return "The continuation"
+	}
+	return "The model"
 }
 
 // problemOfFinish says what is wrong with the finish reason of a turn that did not end well.
@@ -182,8 +187,8 @@ func (o *Outcomes) All() []Outcome {
 	calls := slices.Clip(o.calls)
 	o.mu.Unlock()
 	var all []Outcome
-	for _, call := range calls {
-		if outcome := call.get(); outcome.Ended {
+	for _, cell := range calls {
+		if outcome := cell.get(); outcome.Ended {
 			all = append(all, outcome)
 		}
 	}

@@ -20,6 +20,8 @@ const policyFailed = "Tool execution error"
 
 // pauses judges the model's pauses, and pauses the session.
 type pauses struct {
+	env     *callEnv
+	turn    *turn // the current one
 	decider *decider
 
 	result *pause.Result // set once the model has paused
@@ -29,84 +31,88 @@ type pauses struct {
 // another. A call of todo_pause ends the call, unless its reason is rejected and the
 // model can be told.
 func (p *pauses) goesOn() bool {
-	reason, err, ok := p.decider.turn.pauseReason(p.policy())
-	asksLeave := false
-	if ok && err == nil && p.deniesLeave() {
+	reason, err, ok := p.turn.pauseReason(p.policy())
+	asksPermission := false
+	if ok && err == nil && p.deniesPermission() {
 		err = pausetool.NoLeave(reason)
-		asksLeave = err != nil
+		asksPermission = err != nil
 	}
 	switch {
 	case !ok:
 		return p.decider.decide()
 	case errors.Is(err, pausetool.ErrPolicyPanicked):
-		p.decider.env.fault(p.decider.turn.TurnID, opPausePolicy, err)
+		p.env.fault(p.turn.TurnID, opPausePolicy, err)
 		p.pause(policyFailed)
 		return false
-	case err == nil || p.decider.turn.read.Calls.Others > 0 || p.decider.rejected:
+	case err == nil || p.turn.read.Calls.Others > 0 || p.decider.rejected:
 		p.pause(reason)
 		return false
 	}
-	return p.reject(&rejection{reason: reason, err: err, asksLeave: asksLeave, answer: p.decider.turn.pauseAnswer()})
+	return p.reject(&rejection{reason: reason, err: err, asksPermission: asksPermission, answer: p.turn.pauseAnswer()})
 }
 
 // policy returns the policy that judges the model's reasons for pausing.
 func (p *pauses) policy() pausetool.Policy {
-	if own := p.decider.env.mw.options.policy; own != nil {
+	if own := p.env.options().policy; own != nil {
 		return own
 	}
 	return pausetool.Strict
 }
 
-// deniesLeave reports whether a pause that only asks for leave to go on is rejected:
+// deniesPermission reports whether a pause that only asks for permission to go on is rejected:
 // nobody is there who could give it, and this is the first such pause of the user turn.
 // A program with a policy of its own decides itself.
-func (p *pauses) deniesLeave() bool {
-	return p.decider.env.session.settings().ApprovalMode == continuation.ApprovalYOLO && !p.decider.env.session.denied && p.decider.env.mw.options.policy == nil
+func (p *pauses) deniesPermission() bool {
+	session := &p.env.session
+	return session.settings().ApprovalMode == continuation.ApprovalYOLO && !session.permissionDenied && p.env.options().policy == nil
 }
 
 // reject tells the model that its reason is rejected, if the call goes on.
 func (p *pauses) reject(r *rejection) bool {
-	p.decider.turn.rejection = r
+	p.turn.rejection = r
 	if !p.decider.decide() {
 		p.acceptRejected()
 		return false
 	}
 	p.decider.rejected = true
-	p.decider.env.mw.options.reporter.pauseRejected(p.decider.env.cancel.caller, PauseRejected{TurnID: p.decider.turn.TurnID, Reason: pausetool.Shown(r.reason), Err: r.err})
+	emit(p.env.cancel.caller, p.env.reporter(), PauseRejected{
+		TurnID: p.turn.TurnID, Reason: pausetool.Shown(r.reason), Err: r.err,
+	})
 	return true
 }
 
 // acceptRejected accepts a rejected pause because the model cannot be told: a blocked
 // model must be able to stop.
 func (p *pauses) acceptRejected() {
-	if r := p.decider.turn.rejection; r != nil && p.result == nil {
+	if r := p.turn.rejection; r != nil && p.result == nil {
 		p.pause(r.reason)
 	}
 }
 
 // pause reports that the model has paused, and pauses its session.
 func (p *pauses) pause(reason string) {
-	now := p.decider.env.mw.options.clock.Now()
+	now := p.env.now()
 	result := pause.Result{Reason: pausetool.Shown(reason), Time: now}
-	err := guard.Run(func() error { result.Message = p.decider.env.mw.options.notice(result.Reason, now); return nil })
+	err := guard.Run(func() error { result.Message = p.env.options().notice(result.Reason, now); return nil })
 	if err != nil {
-		p.decider.env.fault(p.decider.turn.TurnID, opNotice, err)
+		p.env.fault(p.turn.TurnID, opNotice, err)
 		result.Message = pause.ShortNotice(result.Reason, now)
 	}
 	p.result = &result
-	p.decider.env.record(func(o *Outcome) { o.Reason, o.Paused = reasons.Paused, &result })
-	p.decider.env.mw.options.reporter.paused(p.decider.env.cancel.caller, Paused{TurnID: p.decider.turn.TurnID, Result: result})
-	if p.decider.turn.Session == "" || p.decider.env.session.rules.DryRun {
+	p.env.record(func(o *Outcome) { o.Reason, o.Paused = reasons.Paused, &result })
+	emit(p.env.cancel.caller, p.env.reporter(), Paused{TurnID: p.turn.TurnID, Result: result})
+	if p.turn.Session == "" || p.env.rules().DryRun {
 		return
 	}
-	if p.decider.lookup.list.todos == nil {
-		p.decider.lookup.readTodos() // the caller's own turn paused: nobody has asked yet
+	lookup := &p.decider.lookup
+	if lookup.list.todos == nil {
+		lookup.readTodos() // the caller's own turn paused: nobody has asked yet
 	}
 	var digest uint64
-	if p.decider.lookup.list.err == nil {
-		digest = decision.Digest(p.decider.lookup.list.todos)
+	if lookup.list.err == nil {
+		digest = decision.Digest(lookup.list.todos)
 	}
-	p.decider.env.updateInUserTurn(p.decider.turn.TurnID, func(s decision.State) decision.State {
+	p.env.updateInUserTurn(p.turn.TurnID, func(s decision.State) decision.State {
 		return s.Pause(result.Reason, now, digest)
 	})
 }
@@ -132,8 +138,8 @@ func rejectionText(err error) string {
 // pauseReason returns the reason of the turn's pause, what is wrong with it, and
 // whether there is a pause.
 func (t *turn) pauseReason(policy pausetool.Policy) (reason string, err error, ok bool) { //nolint:revive // err is a result among others
-	if call := t.read.Calls.Pause(); call != nil {
-		reason, err = pausetool.Parse(string(call.Arguments), policy)
+	if found := t.read.Calls.Pause(); found != nil {
+		reason, err = pausetool.Parse(string(found.Arguments), policy)
 		return reason, err, true
 	}
 	if printed := t.read.PrintedPause; printed != nil {

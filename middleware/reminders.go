@@ -43,7 +43,7 @@ func (r *reminders) attachments(t *turn) []adapter.Attachment {
 	if r.summaryInSystem() {
 		var summary string
 		r.ask(t, func(ctx context.Context) (err error) {
-			summary, err = r.env.mw.options.tasks.Summary(ctx, t.Session)
+			summary, err = r.env.options().tasks.Summary(ctx, t.Session)
 			return err
 		})
 		attach(int(r.env.request.system)-1, summary)
@@ -64,13 +64,13 @@ func (r *reminders) attachments(t *turn) []adapter.Attachment {
 
 // mayAttach reports whether the call may tell the model of background tasks.
 func (r *reminders) mayAttach() bool {
-	return r.env.mw.options.tasks != nil && r.env.request.attachable != nil && !r.env.session.rules.DryRun
+	return r.env.options().tasks != nil && r.env.request.attachable != nil && !r.env.rules().DryRun
 }
 
 // summaryInSystem reports whether the request has the status summary behind its
 // system message.
 func (r *reminders) summaryInSystem() bool {
-	return r.env.mw.options.summaryInSystem && r.env.request.system > 0
+	return r.env.options().summaryInSystem && r.env.request.system > 0
 }
 
 // ask asks the background tasks a question in turn t. If they fail, there is nothing
@@ -85,7 +85,7 @@ func (r *reminders) deliver(t *turn, id continuation.TurnID, o delivery.Options)
 	o.NoSummary = r.summaryInSystem()
 	var d *delivery.Delivery
 	r.ask(t, func(ctx context.Context) (err error) {
-		d, err = r.env.mw.options.tasks.Deliver(ctx, t.Session, o)
+		d, err = r.env.options().tasks.Deliver(ctx, t.Session, o)
 		return err
 	})
 	if d == nil {
@@ -93,7 +93,7 @@ func (r *reminders) deliver(t *turn, id continuation.TurnID, o delivery.Options)
 	}
 	d.Anchor = r.lastAnchor()
 	if d.Anchor == (delivery.Anchor{}) {
-		r.settleDelivery(t, d, delivery.Unread) // there is no message to join it to
+		r.reportDelivery(t, d, delivery.Unread) // there is no message to join it to
 		return nil
 	}
 	if r.begun == nil {
@@ -150,10 +150,10 @@ func (r *reminders) markRead(t *turn) {
 	}
 }
 
-// goOn settles the delivery of a turn before the call goes on, which may take long.
-func (r *reminders) goOn(t *turn) {
+// reportRead reports the delivery of a turn before the call goes on, which may take long.
+func (r *reminders) reportRead(t *turn) {
 	if last := r.lastBegun(t); last != nil && last.read {
-		r.settleDelivery(t, last.delivery, delivery.Read)
+		r.reportDelivery(t, last.delivery, delivery.Read)
 	}
 }
 
@@ -172,14 +172,14 @@ func (r *reminders) lastBegun(t *turn) *reminder {
 // second try delivers the same.
 func (r *reminders) takeBack(t *turn) {
 	if last := r.lastBegun(t); last != nil && !last.read {
-		r.settleDelivery(t, last.delivery, delivery.Unread)
+		r.reportDelivery(t, last.delivery, delivery.Unread)
 		*r.begun = (*r.begun)[:len(*r.begun)-1]
 	}
 }
 
-// settle ends the deliveries of a call that ended with turn t. If the call has not
+// end ends the deliveries of a call that ended with turn t. If the call has not
 // ended in text, later requests repeat them.
-func (r *reminders) settle(t *turn) {
+func (r *reminders) end(t *turn) {
 	if r.begun == nil {
 		return
 	}
@@ -189,24 +189,24 @@ func (r *reminders) settle(t *turn) {
 	}
 	for _, begun := range *r.begun {
 		if !begun.read {
-			r.settleDelivery(t, begun.delivery, delivery.Unread)
+			r.reportDelivery(t, begun.delivery, delivery.Unread)
 			continue
 		}
-		r.settleDelivery(t, begun.delivery, outcome)
+		r.reportDelivery(t, begun.delivery, outcome)
 		if tasks := begun.delivery.Tasks; len(tasks) > 0 {
-			r.env.mw.options.reporter.delivered(r.env.cancel.caller, ReminderDelivered{TurnID: begun.id, Tasks: tasks})
+			emit(r.env.cancel.caller, r.env.reporter(), ReminderDelivered{TurnID: begun.id, Tasks: tasks})
 		}
 	}
 	r.begun = nil
 }
 
-// settleDelivery reports the outcome of a delivery to the tasks. It must succeed even
+// reportDelivery reports the outcome of a delivery to the tasks. It must succeed even
 // if the call has ended or the tasks are not being asked; otherwise the model would
 // be told the same again.
-func (r *reminders) settleDelivery(t *turn, d *delivery.Delivery, outcome delivery.Outcome) {
+func (r *reminders) reportDelivery(t *turn, d *delivery.Delivery, outcome delivery.Outcome) {
 	ctx, id := context.WithoutCancel(r.env.cancel.caller), t.TurnID
-	settle := func(ctx context.Context) error { return r.env.mw.options.tasks.Settle(ctx, d, outcome) }
-	if !r.env.mw.options.sharedTasks {
+	settle := func(ctx context.Context) error { return r.env.options().tasks.Settle(ctx, d, outcome) }
+	if !r.env.options().sharedTasks {
 		r.env.faultOnce(id, opTasks, settle(ctx))
 		return
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/guard"
 	"github.com/carryon-go/carryon/internal/scope"
@@ -73,23 +74,23 @@ const loopPrefix = "\x00loop/"
 
 // sessionHandle is a call's handle on the state of its session.
 type sessionHandle struct {
-	store       *sessionStore
-	rules       *callRules
-	key         string             // of the state in the store; "" if the call itself holds the state
-	local       *decision.State    // the state, if the call holds it and has changed it
-	pretended   *arrival           // the arrival that a dry run does not store
-	userTurn    int                // the number of the call's user turn
-	failure     error              // of the store; nil if it has not failed
-	registered  bool               // the store has registered the user turn
-	newUserTurn bool               // it was a new one
-	overrides   decision.Overrides // of the state when last seen
-	barred      bool               // that state rules a continuation out, whatever the list
-	touched     bool               // in that state, the model has written the list in this user turn
-	main        bool               // the program's check is asked about the call
-	worked      bool               // in that state, the model has called tools in this user turn
-	denied      bool               // in that state, a pause that only asked for leave was rejected
-	heldOut     bool               // it belongs to the control group of [WithHoldout]
-	waited      guard.Budget       // of the current turn, for the store and what shares its time limit: shared lists and background tasks
+	store            *sessionStore
+	rules            *callRules
+	key              string             // of the state in the store; "" if the call itself holds the state
+	local            *decision.State    // the state, if the call holds it and has changed it
+	pretended        *arrival           // the arrival that a dry run does not store
+	userTurn         int                // the number of the call's user turn
+	failure          error              // of the store; nil if it has not failed
+	registered       bool               // the store has registered the user turn
+	newUserTurn      bool               // it was a new one
+	overrides        decision.Overrides // of the state when last seen
+	ruledOut         bool               // that state rules a continuation out, whatever the list
+	touched          bool               // in that state, the model has written the list in this user turn
+	main             bool               // the program's check is asked about the call
+	worked           bool               // in that state, the model has called tools in this user turn
+	permissionDenied bool               // in that state, a pause that only asked for permission was rejected
+	heldOut          bool               // it belongs to the control group of [WithHoldout]
+	waited           guard.Budget       // of the current turn, for the store and what shares its time limit: shared lists and background tasks
 }
 
 // keyOf returns the key of a request's session. Without a session name, a tool loop
@@ -118,14 +119,21 @@ func (h *sessionHandle) name() string {
 	return h.key
 }
 
+func (h *sessionHandle) clock() clock.Clock { return h.store.options.clock }
+
+// settingsWith returns the settings in force, with the overrides of a state.
+func (h *sessionHandle) settingsWith(overrides decision.Overrides) continuation.Values {
+	return h.store.options.settings.withOverrides(h.name(), overrides)
+}
+
 // settings returns the settings in force, according to the state as last seen.
 func (h *sessionHandle) settings() continuation.Values {
-	return h.store.options.settings.withOverrides(h.name(), h.overrides)
+	return h.settingsWith(h.overrides)
 }
 
 // settingsOf returns the settings in force in that state.
 func (h *sessionHandle) settingsOf(s decision.State) continuation.Values {
-	return h.store.options.settings.withOverrides(h.name(), s.Overrides)
+	return h.settingsWith(s.Overrides)
 }
 
 // addTo adds the state to the input of a decision.
@@ -150,7 +158,7 @@ func (h *sessionHandle) registerUserTurn(ctx context.Context, r *adapter.Request
 		return nil // there is only this call, and it is in one user turn
 	}
 	arrives := h.arrivalOf(ctx, r)
-	arrives.checks, arrives.main = h.rules.Check != nil, h.main
+	arrives.hasCheck, arrives.main = h.rules.Check != nil, h.main
 	arrives.worked = h.main && hasCalls(r.History)
 	if h.rules.DryRun {
 		pretended := arrives // a copy, so that only dry runs allocate
@@ -175,7 +183,7 @@ func (h *sessionHandle) registerUserTurn(ctx context.Context, r *adapter.Request
 type arrival struct {
 	userTurn decision.UserTurn
 	loopSize int  // of the request; -1 in a session
-	checks   bool // the program has a check
+	hasCheck bool // the program has a check
 	main     bool // it is asked about the call
 	worked   bool // the model has called tools in the user turn
 	at       time.Time
@@ -189,7 +197,7 @@ func (a arrival) register(s decision.State) decision.State {
 	} else {
 		s = s.RegisterUserTurn(a.userTurn)
 	}
-	if a.checks {
+	if a.hasCheck {
 		s = s.RegisterWork(before, a.main, a.worked)
 	}
 	return s
@@ -200,9 +208,9 @@ func (h *sessionHandle) arrivalOf(ctx context.Context, r *adapter.Request) arriv
 	case !h.isLoop():
 		return arrival{userTurn: userTurnOf(ctx, r), loopSize: -1}
 	case r.TextAgent:
-		return arrival{loopSize: len(r.User), at: h.store.options.clock.Now()} // a text agent's one message grows
+		return arrival{loopSize: len(r.User), at: h.clock().Now()} // a text agent's one message grows
 	}
-	return arrival{loopSize: r.Messages, at: h.store.options.clock.Now()}
+	return arrival{loopSize: r.Messages, at: h.clock().Now()}
 }
 
 // userTurnOf returns the user turn that a request belongs to.
@@ -246,8 +254,8 @@ func (h *sessionHandle) load(ctx context.Context) (decision.State, error) {
 
 // observe remembers the parts of a state that the next decision begins with.
 func (h *sessionHandle) observe(s decision.State) {
-	h.overrides, h.touched, h.denied, h.worked = s.Overrides, s.Touched, s.LeaveDenied, s.Check.Worked
-	h.barred = s.Paused.IsSet() || s.Refused || s.UserTurn != h.userTurn
+	h.overrides, h.touched, h.permissionDenied, h.worked = s.Overrides, s.Touched, s.LeaveDenied, s.Check.Worked
+	h.ruledOut = s.Paused.IsSet() || s.Refused || s.UserTurn != h.userTurn
 }
 
 // update changes the state; a dry run only pretends to.
@@ -320,7 +328,7 @@ func (h *sessionHandle) inStoreTime(ctx context.Context, f func(context.Context)
 // is for work that must be done, but not at the caller's expense.
 func (h *sessionHandle) runSoon(f func()) {
 	if h.waited.IsOver() {
-		h.store.options.clock.AfterFunc(guard.BreakTime, f)
+		h.clock().AfterFunc(guard.BreakTime, f)
 		return
 	}
 	f()
@@ -337,10 +345,10 @@ type storeAnswer struct {
 // reportAnswer tells the observers of an answer. It runs outside every lock.
 func (h *sessionHandle) reportAnswer(ctx context.Context, a storeAnswer) {
 	if a.timed {
-		h.store.options.reporter.storeAnswered(ctx, StoreAnswered{Session: h.name(), Took: a.took, Err: a.err})
+		emit(ctx, &h.store.options.reporter, StoreAnswered{Session: h.name(), Took: a.took, Err: a.err})
 	}
 	if a.recovered {
-		h.store.options.reporter.recovered(ctx, Recovered{Op: opStore})
+		emit(ctx, &h.store.options.reporter, Recovered{Op: opStore})
 	}
 }
 

@@ -19,10 +19,10 @@ type turn struct {
 
 // rejection is a pause whose reason was not accepted.
 type rejection struct {
-	reason    string
-	err       error
-	asksLeave bool                 // the reason only asked for leave to go on
-	answer    *adapter.PauseAnswer // nil if the call was printed
+	reason         string
+	err            error
+	asksPermission bool                 // the reason only asked for permission to go on
+	answer         *adapter.PauseAnswer // nil if the call was printed
 }
 
 // asRead describes the turn for the decision.
@@ -35,7 +35,7 @@ func (t *turn) asRead() decision.Turn {
 		Unknown:     r.HasUnknown,
 		Finish:      r.FinishReason,
 		Rejected:    t.rejection != nil,
-		AsksLeave:   t.rejection != nil && t.rejection.asksLeave,
+		AsksLeave:   t.rejection != nil && t.rejection.asksPermission,
 		NothingOpen: r.SaysNothingOpen(),
 	}
 	if r.Late {

@@ -60,12 +60,12 @@ func (c *call) MayGoOn() bool { return c.decider.mayGoOn() }
 // BeginTurn implements [engine.Call].
 func (c *call) BeginTurn(k *adapter.Continuation) (turn, program context.Context) {
 	c.beginTurn(k.Attempt)
-	return c.startTurn(scope.WithTurn(c.env.cancel.ctx, scope.TurnID(k.TurnID))), c.env.mw.drain.begun
+	return c.startTurn(scope.WithTurn(c.env.cancel.ctx, scope.TurnID(k.TurnID))), c.env.drain().begun
 }
 
 // TurnRead implements [engine.Call].
 func (c *call) TurnRead() {
-	if c.env.session.rules.Check != nil {
+	if c.env.rules().Check != nil {
 		c.noteHandover()
 	}
 }
@@ -75,10 +75,10 @@ func (c *call) TurnRead() {
 func (c *call) EndTurn(err error) {
 	t, r := &c.turn, &c.turn.read
 	r.Ended = true
-	c.decider.fixed = c.decider.fixed || r.HasSigned
+	c.decider.noNewTools = c.decider.noNewTools || r.HasSigned
 	c.reminders.markRead(t)
 	if r.First {
-		c.env.answer.Timeouts.EndFirstTurn()
+		c.env.timeouts().EndFirstTurn()
 	}
 	if r.First && err != nil && !errors.Is(err, ErrClosed) {
 		c.env.record(func(o *Outcome) { o.Err = err })
@@ -92,7 +92,7 @@ func (c *call) EndTurn(err error) {
 	usage := r.LastUsage()
 	c.env.outcomeCell().addUsage(usage, !r.First, statusOf(err) == 0 && !reportsInput(usage))
 	id, model := r.Names()
-	c.env.mw.options.reporter.turnEnded(c.env.observed.turnCtx(c.env.cancel.caller), TurnEnded{
+	emit(c.env.observed.turnCtx(c.env.cancel.caller), c.env.reporter(), TurnEnded{
 		TurnID: t.TurnID, ResponseID: id, ResponseModel: model, Finish: r.FinishReason, ToolCalls: int(r.Calls.Others),
 		Usage: usage, Err: err, Times: c.env.observed.turnTimes(err),
 	})
@@ -119,7 +119,7 @@ func (c *call) GoesOn(fault error) bool {
 	if !c.pauses.goesOn() {
 		return false
 	}
-	c.reminders.goOn(&c.turn)
+	c.reminders.reportRead(&c.turn)
 	return true
 }
 
@@ -141,7 +141,7 @@ func (c *call) End() {
 		c.EndTurn(errPanicked)
 	}
 	c.decider.check.end()
-	c.reminders.settle(&c.turn)
+	c.reminders.end(&c.turn)
 	c.env.release(continuation.TurnID{Session: c.env.session.name()})
 	c.env.record(func(o *Outcome) {
 		c.addUnsent(o)
@@ -156,9 +156,9 @@ func (c *call) Next(patience time.Duration) (*adapter.Continuation, error) {
 	case err != nil:
 		c.interrupted(err)
 		return nil, err
-	case then == sends:
+	case then == stepSend:
 		return c.newContinuation(), nil
-	case then == checks:
+	case then == stepWait:
 		return nil, engine.ErrWaiting
 	}
 	if !c.endTries() {
@@ -180,11 +180,11 @@ func (c *call) beginTurn(attempt int) {
 	later, ours := c.turn.Turn > 0, !c.env.request.ownPause
 	traits := reading.Traits{
 		Watched: ours && (later || c.additions.PauseTool != nil), Printable: ours && later, Together: !c.env.request.noSeparator,
-		Asked: later && c.decider.last.Asks, Named: c.env.observed != nil, Keeps: c.env.session.rules.Check != nil,
-		Totals: c.env.mw.options.usage,
+		Asked: later && c.decider.last.Asks, Named: c.env.observed != nil, Keeps: c.env.rules().Check != nil,
+		Totals: c.env.options().usage,
 	}
-	if c.env.mw.source.memory != nil && c.env.session.name() != "" {
-		traits.Lists = &c.env.mw.source
+	if c.env.source().memory != nil && c.env.session.name() != "" {
+		traits.Lists = c.env.source()
 	}
 	next := turn{TurnID: continuation.TurnID{Session: c.turn.Session, Call: c.turn.Call, Turn: c.turn.Turn + 1, Attempt: attempt}}
 	if !later {
@@ -219,6 +219,6 @@ func (c *call) callEnded() {
 	if o := c.env.observed; o != nil && !o.over {
 		o.over = true
 		id := continuation.TurnID{Session: c.env.session.name(), Call: c.turn.Call, Turn: c.turn.Turn}
-		c.env.mw.options.reporter.callEnded(c.env.cancel.caller, CallEnded{TurnID: id, Outcome: c.Outcome()})
+		emit(c.env.cancel.caller, c.env.reporter(), CallEnded{TurnID: id, Outcome: c.Outcome()})
 	}
 }

@@ -115,7 +115,8 @@ func (d *deadlines) end() {
 // explain returns the deadline that caused err, or err itself.
 func (d *deadlines) explain(err error) error {
 	switch cause := context.Cause(d.ctx); cause {
-	case middleware.ErrFirstByteTimeout, middleware.ErrResponseTimeout, middleware.ErrDeadlineNear, middleware.ErrShutdown: //nolint:errorlint // values of the engine's own
+	case middleware.ErrFirstByteTimeout, middleware.ErrResponseTimeout, //nolint:errorlint // values of the engine's own
+		middleware.ErrDeadlineNear, middleware.ErrShutdown:
 		return cause
 	}
 	return err

@@ -45,9 +45,9 @@ type Input struct {
 	Others     []int      // ascending indexes in Todos of active todos that this agent cannot do now
 
 	State State // state of the session
-	// Barred says that the state, when it was last seen, ruled a continuation out. Then
+	// RuledOut says that the state, when it was last seen, ruled a continuation out. Then
 	// the state is needed before the list.
-	Barred bool
+	RuledOut bool
 	// Touched says that the model wrote the list in this user turn, whatever the state
 	// says.
 	Touched bool
@@ -235,7 +235,7 @@ func (v *Verdict) judgeEnding(t *Turn) bool {
 }
 
 func (v *Verdict) judgeUserTurn(in *Input) bool {
-	if in.Barred && in.lacks(SessionState) {
+	if in.RuledOut && in.lacks(SessionState) {
 		return v.need(SessionState)
 	}
 	return v.check(conditionNotPaused, !in.State.Paused.IsSet(), reasons.Paused) &&

@@ -450,7 +450,7 @@ func requireSound(t *testing.T, in decision.Input, ev decision.Verdict) {
 		requireNeeds(t, in, ev, decision.ConditionOwnWork)
 	case ev.Needs == decision.SessionState:
 		require.Zerof(t, in.Has&decision.SessionState, format, in, ev)
-		require.Truef(t, in.Barred || ev.HasSeenList(), format, in, ev)
+		require.Truef(t, in.RuledOut || ev.HasSeenList(), format, in, ev)
 	case ev.Reason == reasons.Satisfied:
 		require.Lenf(t, ev.Conditions, looked, format, in, ev)
 		require.Truef(t, ev.Todo.Status.Active() && !description.Blank(ev.Todo.Content), format, in, ev)
@@ -509,7 +509,7 @@ func randomInput(rng *rand.Rand) decision.Input {
 			in.Has &^= fact
 		}
 	}
-	in.Barred = rng.IntN(8) == 0
+	in.RuledOut = rng.IntN(8) == 0
 	in.Turn.Rejected = rng.IntN(8) == 0
 	in.Turn.NoFinish = rng.IntN(8) == 0
 	in.Turn.End = handback.End(rng.IntN(4))
