@@ -656,3 +656,21 @@ func TestDoneTool(t *testing.T) {
 	assert.Equal(t, "todo_write", source.DoneTool(todo.Origin{Tool: "todo_write"}, nil))
 	assert.Empty(t, source.DoneTool(todo.Origin{Tool: "todo_read"}, nil))
 }
+
+// A list that is read counts as written when the model wrote it.
+func TestListThatIsReadAfterItWasWritten(t *testing.T) {
+	t.Parallel()
+	shown := todo.Call{Name: "todo_read", Arguments: "{}", Result: `{"todos":[{"id":"1","content":"a","status":"pending"}]}`, Answered: true}
+	earlier := write("a")
+	earlier.UserMessagesAfter = 1
+	for written, calls := range map[string][]todo.Call{
+		"now":     {shown, {Name: "edit_file"}, write("a")},
+		"earlier": {shown, {Name: "edit_file"}, earlier},
+	} {
+		list, origin, err := locate(calls)
+		require.NoError(t, err)
+		assert.Equal(t, only("a"), list)
+		assert.Equal(t, "todo_read", origin.Tool)
+		assert.Equal(t, written, origin.Written)
+	}
+}

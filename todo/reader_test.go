@@ -142,3 +142,24 @@ func TestToolsOfAReader(t *testing.T) {
 	assert.Equal(t, "sql", source.DoneTool(todo.Origin{Tool: "sql"}, slices.Values([]string{"sql", "shell"})))
 	assert.PanicsWithValue(t, "carryon/todo: WithReader: nil function", func() { todo.WithReader(nil) })
 }
+
+// Of several calls that do not count, the newest is named.
+func TestReadersThatBothDoubt(t *testing.T) {
+	t.Parallel()
+	newer, older := scripted{why: "it runs"}, scripted{why: "it failed"}
+	option := func(r *scripted) todo.ConversationOption {
+		return todo.WithReader(func(iter.Seq[string]) todo.Reader { return ofTool{r, r.why} })
+	}
+	source := locator(todo.FromConversation(option(&older), option(&newer)))
+	_, origin, err := source.Locate(todo.WithConversation(t.Context(), slices.Values([]todo.Call{{Name: "it runs"}, {Name: "it failed"}, write("old")})))
+	require.NoError(t, err)
+	assert.Equal(t, "it runs", origin.Unconfirmed)
+}
+
+// ofTool is a Reader of the calls of one tool.
+type ofTool struct {
+	todo.Reader
+	tool string
+}
+
+func (o ofTool) Look(call todo.Call) (about, last bool) { return call.Name == o.tool, false }
