@@ -32,17 +32,17 @@ type Outcome struct {
 	List     continuation.List        `json:"list,omitzero"`    // the todo list as last read, or zero
 	Finish   string                   `json:"finish,omitzero"`  // with ReasonNotEnded, the provider's finish reason
 	Limit    int                      `json:"limit,omitzero"`   // the limit that was reached, if Reason.Exhausted() is true
-	Rule     string                   `json:"rule,omitzero"`    // with Limit, the rule that made it, in words; "" for a limit of [continuation.Limits]
+	Rule     string                   `json:"rule,omitzero"`    // with Limit, the rule that lowered it, in words, or ""
 	Awaited  int                      `json:"awaited,omitzero"` // with ReasonBackground, the number of unfinished tasks
 	Check    continuation.CheckResult `json:"check,omitzero"`   // what the program's check said last; see [WithCheck]
 	Paused   *pause.Result            `json:"paused,omitzero"`  // set if the model paused
 	Worth    Worth                    `json:"worth,omitzero"`   // what continuations achieved and cost
-	Usage    []adapter.Usage          `json:"usage,omitempty"`  // one per turn, zero if the provider reported none; nil if carryon left the call alone
-	Err      error                    `json:"-"`                // why the call broke off, or the error of a continuation, the todo source, the store or the gate
-	DryRun   bool                     `json:"dry_run,omitzero"` // whether carryon only reported; Reason then says what it would have done
-	Holdout  bool                     `json:"holdout,omitzero"` // whether the session belongs to the control group of [WithHoldout]
-	Wrote    bool                     `json:"wrote,omitzero"`   // whether the call is the first of a user turn of its session; always false in a dry run
-	GoOn     bool                     `json:"go_on,omitzero"`   // whether, in addition, the user's message only says to go on, such as "continue"
+	Usage    []adapter.Usage          `json:"usage,omitempty"`  // one per turn, zero if none was reported; nil for a call left alone
+	Err      error                    `json:"-"`                // why the call broke off, or what failed: see Reason
+	DryRun   bool                     `json:"dry_run,omitzero"` // whether carryon only says, with Reason, what it would have done
+	Holdout  bool                     `json:"holdout,omitzero"` // whether the session is in the control group of [WithHoldout]
+	Wrote    bool                     `json:"wrote,omitzero"`   // whether the call begins a user turn; false in a dry run
+	GoOn     bool                     `json:"go_on,omitzero"`   // whether the user's message then only says to go on
 	Ended    bool                     `json:"ended"`            // whether the call has ended
 }
 

@@ -152,15 +152,15 @@ func (t *turn) pauseReason(policy pausetool.Policy) (reason string, err error, o
 // pauseAnswer returns the call of todo_pause that a continuation answers, or nil if
 // the model printed it.
 func (t *turn) pauseAnswer() *adapter.PauseAnswer {
-	call := t.read.Calls.Pause()
-	if call == nil {
+	found := t.read.Calls.Pause()
+	if found == nil {
 		return nil
 	}
-	answer := &adapter.PauseAnswer{ID: call.ID, Name: call.Name, Arguments: string(call.Arguments)}
+	answer := &adapter.PauseAnswer{ID: found.ID, Name: found.Name, Arguments: string(found.Arguments)}
 	if answer.ID == "" {
 		answer.ID = newID()
 	}
-	if trimmed := strings.TrimSpace(answer.Arguments); !strings.HasPrefix(trimmed, "{") || !json.Valid(call.Arguments) {
+	if trimmed := strings.TrimSpace(answer.Arguments); !strings.HasPrefix(trimmed, "{") || !json.Valid(found.Arguments) {
 		answer.Arguments = "{}" // providers refuse a history with broken arguments
 	}
 	return answer

@@ -71,7 +71,9 @@ func (s *Settings) withOverrides(session string, own decision.Overrides) continu
 	if s.store == nil {
 		own = s.kept(session)
 	}
-	values := continuation.Values{TodoContinuation: isOn(own.TodoContinuation, s.defaults.TodoContinuation), ApprovalMode: continuation.ApprovalDefault}
+	values := continuation.Values{
+		TodoContinuation: isOn(own.TodoContinuation, s.defaults.TodoContinuation), ApprovalMode: continuation.ApprovalDefault,
+	}
 	if isOn(own.YOLO, s.defaults.ApprovalMode == continuation.ApprovalYOLO) {
 		values.ApprovalMode = continuation.ApprovalYOLO
 	}
