@@ -104,3 +104,18 @@ func TestRunWaitsForNoReaderOfItsLog(t *testing.T) {
 	assert.Equal(t, 1, codeOf(t, err))
 	assert.Contains(t, string(out), "carryon: open "+pipe+": ")
 }
+
+// The switch's signals reach a run too, and not its agent.
+func TestARunIsSwitchedOffBySignals(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "log")
+	const agent = `until grep -q "continuing was switched.*$2" "$1" || ! kill -$2 $PPID; do sleep 0.05; done`
+	for _, name := range []string{"USR1", "USR2"} {
+		out, err := program(t, "run", "-log-file", log, "--", "sh", "-c", agent, "sh", log, name).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	text, err := os.ReadFile(log)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `msg="continuing was switched" on=false by=SIGUSR1 continuing=false`)
+	assert.Contains(t, string(text), `msg="continuing was switched" on=true by=SIGUSR2 continuing=true`)
+}

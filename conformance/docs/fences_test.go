@@ -19,13 +19,13 @@ import (
 
 // notRun gives the reason why TestEveryBlockIsRun accepts a block, by page and the block's beginning.
 var notRun = map[string]map[string]string{
-	"README.md": {"carryon run -- claude": "run by TestTheCommandRunsAnAgent"},
+	"README.md": {"carryon run -list -- claude": "run by TestTheCommandRunsAnAgent"},
 	"docs/agents.md": {
-		"carryon run -- claude":   "run by TestTheCommandRunsAnAgent",
-		"carryon: 8 requests":     "output; make agents wrote the same line",
-		"carryon proxy -upstream": "run by TestTheProxyStarts",
-		"carryon: resumed":        "output; the tests of cmd/carryon compare the sentence",
-		"carryon: worth":          "output; the tests of cmd/carryon compare the sentence",
+		"carryon run -list -- claude": "run by TestTheCommandRunsAnAgent",
+		"carryon: 8 requests":         "output; make agents wrote the same line",
+		"carryon proxy -upstream":     "run by TestTheProxyStarts",
+		"carryon: resumed":            "output; the tests of cmd/carryon compare the sentence",
+		"carryon: worth":              "output; the tests of cmd/carryon compare the sentence",
 	},
 	"docs/how-it-decides.md": {
 		"(Automatic message": "a region that is made from the code",

@@ -25,7 +25,7 @@ func Serve(ctx context.Context, c *Config, w io.Writer) error {
 		return err
 	}
 	out := console{w, logger, c.LogFormat == "json"}
-	s.obeySignals(ctx)
+	s.obey(ctx, reloadSignals(c))
 	out.greet(c, s.listening, s.SwitchOff())
 	if advice := c.Probe(ctx); advice != "" && ctx.Err() == nil {
 		out.warn(advice)
@@ -55,7 +55,8 @@ type Server struct {
 	endBackground context.CancelFunc
 }
 
-// Start starts a proxy. Call [Server.Stop] to release it.
+// Start starts a proxy, which obeys the signals that switch continuing off and on. Call
+// [Server.Stop] to release it.
 func Start(ctx context.Context, c *Config, logger *slog.Logger) (*Server, error) {
 	base := newBase(c)
 	state, err := openState(ctx, c.State)
@@ -81,6 +82,7 @@ func Start(ctx context.Context, c *Config, logger *slog.Logger) (*Server, error)
 	go func() { s.ended <- s.server.Serve(listener) }()
 	beside, end := context.WithCancel(context.WithoutCancel(ctx))
 	s.endBackground = end
+	s.obey(beside, switchSignals())
 	s.background.Go(func() { sweep(beside, state, logger) })
 	if keeper != nil {
 		s.background.Go(func() { keeper.run(beside) })
@@ -88,9 +90,8 @@ func Start(ctx context.Context, c *Config, logger *slog.Logger) (*Server, error)
 	return s, nil
 }
 
-// obeySignals does what an operator's signals ask for, until ctx ends.
-func (s *Server) obeySignals(ctx context.Context) {
-	obeyed := signalsOf(s.proxy.config)
+// obey does what an operator's signals ask for, until ctx ends.
+func (s *Server) obey(ctx context.Context, obeyed []os.Signal) {
 	if len(obeyed) == 0 {
 		return // Notify would take all signals
 	}

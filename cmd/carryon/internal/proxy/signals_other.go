@@ -4,7 +4,10 @@ package proxy
 
 import "os"
 
-// signalsOf returns the signals that the proxy obeys: this system has none for it.
-func signalsOf(*Config) []os.Signal { return nil }
+// switchSignals returns no signals: this system has none for the switch.
+func switchSignals() []os.Signal { return nil }
+
+// reloadSignals returns no signals either.
+func reloadSignals(*Config) []os.Signal { return nil }
 
 func (*control) obey(os.Signal) {}

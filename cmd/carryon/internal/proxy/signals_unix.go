@@ -15,12 +15,15 @@ const (
 	signalOn     = syscall.SIGUSR2
 )
 
-// signalsOf returns the signals that the proxy obeys.
-func signalsOf(c *Config) []os.Signal {
+// switchSignals returns the signals that switch continuing off and on.
+func switchSignals() []os.Signal { return []os.Signal{signalOff, signalOn} }
+
+// reloadSignals returns the signal that makes the proxy read its settings again.
+func reloadSignals(c *Config) []os.Signal {
 	if c.Settings == "" {
-		return []os.Signal{signalOff, signalOn}
+		return nil
 	}
-	return []os.Signal{signalReload, signalOff, signalOn}
+	return []os.Signal{signalReload}
 }
 
 // obey does what a signal asks for.
