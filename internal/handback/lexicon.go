@@ -100,7 +100,7 @@ const none = -1
 type lexicon struct {
 	phrases []phrase // by key and text
 	heads   []head   // theirs
-	from    [keys + 1]uint16
+	from    [keys + 1]int32
 }
 
 const (
@@ -158,7 +158,7 @@ var phrasebook = sync.OnceValue(func() *lexicon { //nolint:gochecknoglobals // c
 // begins with. The others are its parents.
 func (l *lexicon) last(text []byte, first uint64) int32 {
 	k := key(first)
-	begin, end := int32(l.from[k]), int32(l.from[k+1])
+	begin, end := l.from[k], l.from[k+1]
 	from := begin
 	for from < end {
 		middle := (from + end) / 2
