@@ -24,7 +24,7 @@ type call struct {
 	decider   decider
 	pauses    pauses
 	reminders reminders
-	additions adapter.Additions // to the caller's own request, and with it to every turn's
+	additions *adapter.Additions // to the caller's own request, and with it to every turn's; nil for none
 }
 
 // recordUserTurn records whether the user has written, and whether that only says go on.

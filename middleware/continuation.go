@@ -132,7 +132,7 @@ func (c *call) newContinuation() *adapter.Continuation {
 		Text:      strings.TrimRightFunc(string(c.text.Bytes()), unicode.IsSpace),
 		TurnEnds:  c.decider.continued.ends,
 		Reasoning: c.text.ReasoningText(),
-		Additions: adapter.Additions{Attachments: c.additions.Attachments},
+		Additions: adapter.Additions{Attachments: c.Additions().Attachments},
 	}
 	if c.offersPause() {
 		k.PauseTool = adapter.NewPauseTool(c.env.request.strictTools)
@@ -156,7 +156,7 @@ func (c *call) newContinuation() *adapter.Continuation {
 // offersPause reports whether a continuation's request has todo_pause among its
 // tools.
 func (c *call) offersPause() bool {
-	return c.env.request.takesPause && (!c.decider.noNewTools || c.additions.PauseTool != nil)
+	return c.env.request.takesPause && (!c.decider.noNewTools || c.Additions().PauseTool != nil)
 }
 
 // buildPrompt returns the prompt. After a rejected pause it sets k.Pause and returns

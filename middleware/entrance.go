@@ -56,10 +56,12 @@ func (c *call) begin(ctx context.Context, r *adapter.Request) {
 	c.rememberList()
 	if mw.options.pauseTool == PauseToolAlways && !c.env.rules().DryRun && !c.env.session.heldOut && c.env.request.takesPause &&
 		c.env.session.settings().TodoContinuation {
-		c.additions.PauseTool = adapter.NewPauseTool(r.StrictTools)
+		c.additions = &adapter.Additions{PauseTool: adapter.NewPauseTool(r.StrictTools)}
 	}
 	c.beginTurn(0)
-	c.additions.Attachments = c.reminders.attachments(&c.turn)
+	if attachments := c.reminders.attachments(&c.turn); attachments != nil {
+		c.additions = &adapter.Additions{Attachments: attachments, PauseTool: c.Additions().PauseTool}
+	}
 	c.env.answer.HasReminders = c.reminders.begun != nil
 	c.explain(r)
 	c.startTurn(c.env.cancel.caller)
@@ -95,11 +97,9 @@ func newCall(ctx context.Context, mw *Middleware, r *adapter.Request) *call {
 	if r.Reasoning {
 		c.text.Reasoning = new([]byte)
 	}
-	limits := &c.env.rules().Limits
 	c.env.answer = c.handle.Answer()
 	c.handle.Set(c, engine.Answer{
-		Turn: &c.turn.read, Text: &c.text, Clock: mw.options.clock, Usage: mw.options.usage,
-		FirstChunk: limits.FirstByteTimeout, BetweenChunks: limits.ResponseTimeout,
+		Turn: &c.turn.read, Text: &c.text, Limits: &c.env.rules().Limits, Clock: mw.options.clock, Usage: mw.options.usage,
 		NoFinish: r.NoFinish, SaysDone: r.SaysDone,
 	})
 	c.decider.env, c.decider.turn, c.decider.text = &c.env, &c.turn, &c.text

@@ -30,10 +30,10 @@ type Outcome struct {
 	Attempts int                      `json:"attempts"`         // how many of the Turns were continuations
 	Reason   continuation.Reason      `json:"reason"`           // why the call was not continued, or not any further
 	List     continuation.List        `json:"list,omitzero"`    // the todo list as last read, or zero
-	Finish   string                   `json:"finish,omitzero"`  // with ReasonNotEnded, the provider's finish reason
+	Finish   string                   `json:"finish,omitzero"`  // with the code "not_ended", the provider's finish reason
 	Limit    int                      `json:"limit,omitzero"`   // the limit that was reached, if Reason.Exhausted() is true
 	Rule     string                   `json:"rule,omitzero"`    // with Limit, the rule that lowered it, in words, or ""
-	Awaited  int                      `json:"awaited,omitzero"` // with ReasonBackground, the number of unfinished tasks
+	Awaited  int                      `json:"awaited,omitzero"` // with the code "background", the number of unfinished tasks
 	Check    continuation.CheckResult `json:"check,omitzero"`   // what the program's check said last; see [WithCheck]
 	Paused   *pause.Result            `json:"paused,omitzero"`  // set if the model paused
 	Worth    Worth                    `json:"worth,omitzero"`   // what continuations achieved and cost

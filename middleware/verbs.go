@@ -25,7 +25,14 @@ func (c *call) OpenContext() context.Context {
 
 // Additions returns what carryon adds to the caller's own request. The caller must not
 // modify it.
-func (c *call) Additions() *adapter.Additions { return &c.additions }
+func (c *call) Additions() *adapter.Additions {
+	if c.additions == nil {
+		return &noAdditions
+	}
+	return c.additions
+}
+
+var noAdditions adapter.Additions //nolint:gochecknoglobals // nobody changes it
 
 // Outcome returns the outcome of the call, or its present state if the call has not
 // ended; see [Outcome].Ended.
@@ -179,7 +186,7 @@ func (c *call) Failed(err error, showedCall bool) (again bool, interrupted error
 func (c *call) beginTurn(attempt int) {
 	later, ours := c.turn.Turn > 0, !c.env.request.ownPause
 	traits := reading.Traits{
-		Watched: ours && (later || c.additions.PauseTool != nil), Printable: ours && later, Together: !c.env.request.noSeparator,
+		Watched: ours && (later || c.Additions().PauseTool != nil), Printable: ours && later, Together: !c.env.request.noSeparator,
 		Asked: later && c.decider.last.Asks, Named: c.env.observed != nil, Keeps: c.env.rules().Check != nil,
 		Totals: c.env.options().usage,
 	}

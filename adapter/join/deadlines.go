@@ -38,10 +38,10 @@ type deadlines struct {
 // derived from ctx. It is cut when the program's ctx ends.
 func newDeadlines(ctx, program context.Context, a *engine.Answer) *deadlines {
 	t := a.Timeouts
-	d := &deadlines{clock: a.Clock, idle: t.Within(a.BetweenChunks), heartbeat: t.Heartbeat()}
+	d := &deadlines{clock: a.Clock, idle: t.Within(a.Limits.ResponseTimeout), heartbeat: t.Heartbeat()}
 	d.ctx, d.cancel = context.WithCancelCause(ctx)
 	d.stop = context.AfterFunc(program, func() { d.cancel(middleware.ErrShutdown) })
-	if limit := t.UntilFirst(a.FirstChunk); limit != continuation.Off {
+	if limit := t.UntilFirst(a.Limits.FirstByteTimeout); limit != continuation.Off {
 		d.firstByte = a.Clock.AfterFunc(limit, func() { d.cancel(middleware.ErrFirstByteTimeout) })
 	}
 	if left, ok := t.Left(); ok {

@@ -77,7 +77,6 @@ func numbers(t *testing.T) []number {
 		{page: "docs/compatibility.md", text: "amd64 and arm64. CI tests Linux on amd64,", why: "names"},
 		{page: "docs/design.md", text: "turn 1", why: "a name"},
 		{page: "docs/agents.md", text: "759 sessions, nine tenths of them with Claude Opus 4.5 and 4.6. Of 179 turns", why: "decisions.md has the study"},
-		{page: "docs/go.md", text: "is 1 here by default", why: "an outcome of the langchaingo tests says so"},
 		{page: "docs/go.md", text: "up to %v sessions", value: thousands(continuation.DefaultLimits().MaxSessions)},
 		{page: "docs/go.md", text: "for %v hours", value: continuation.DefaultLimits().SessionLife.Hours()},
 		{page: "docs/go.md", text: "a printed call of up to %v bytes", value: in("internal/pausecall", "maxHeld")},

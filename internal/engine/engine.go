@@ -99,13 +99,12 @@ type Answer struct {
 	Text     *reading.Transcript // of all turns
 	Times    *reading.Times      // of the current turn; nil if nobody wants to know
 	Timeouts *Timeouts           // of the caller; nil if it waits for any time
+	Limits   *continuation.Limits
 	Clock    clock.Clock
 
-	FirstChunk, BetweenChunks time.Duration // limits for a continuation
-
+	PlainStop    string             // the provider's word for a plain stop; set if turn 1 ended in one
 	Usage        adapter.UsageShown // of a joined answer
 	NoFinish     bool               // see [adapter.Request]
 	SaysDone     bool               // see [adapter.Request]
-	PlainStop    string             // the provider's word for a plain stop; set if turn 1 ended in one
 	HasReminders bool               // the caller's own request carries reminders, which are reported on
 }
