@@ -34,7 +34,7 @@ func Answer(r carryontest.Request) carryontest.Turn {
 	case m.failed != "" && m.asked:
 		return carryontest.Pause("A tool does not do its work: " + m.failed)
 	case m.failed != "":
-		return carryontest.Text("That did not work.")
+		return carryontest.Text("That did not work. I will try it another way.")
 	case m.written:
 		return write(m.completed())
 	case m.step.Content == "":
