@@ -52,12 +52,7 @@ func WithReader(newReader func(offered iter.Seq[string]) Reader, tools ...string
 
 // isReaderTool reports whether the model writes the list of a Reader with a tool.
 func (c *conversationSource) isReaderTool(tool string) bool {
-	for _, name := range c.readerTools {
-		if name.Names(tool) {
-			return true
-		}
-	}
-	return false
+	return toolcall.AnyNames(c.readerTools, tool)
 }
 
 // readers are the readers of one search.

@@ -36,13 +36,3 @@ func tools(kind agents.ToolKind) (names []toolcall.Name) {
 	}
 	return names
 }
-
-// isOneOf reports whether tool is a spelling of one of names.
-func isOneOf(names []toolcall.Name, tool string) bool {
-	for _, name := range names {
-		if name.Names(tool) {
-			return true
-		}
-	}
-	return false
-}

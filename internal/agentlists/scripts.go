@@ -48,7 +48,7 @@ type scriptList struct {
 // Look reads a script. One that has not ended well may have written the list: an older
 // list is kept, and its origin says so.
 func (s *scriptList) Look(call todo.Call) (about, last bool) {
-	if isOneOf(s.waits, call.Name) {
+	if toolcall.AnyNames(s.waits, call.Name) {
 		s.noteEnd(&call)
 		return false, false
 	}
@@ -77,7 +77,7 @@ func (s *scriptList) Look(call todo.Call) (about, last bool) {
 // the same name, whose arguments are JSON.
 func (s *scriptList) isScript(call *todo.Call) bool {
 	isObject := strings.HasPrefix(call.Arguments, "{") && json.Valid([]byte(call.Arguments))
-	return isOneOf(s.scripts, call.Name) && !isObject && jslist.MayCall(call.Arguments) && s.offersPlan()
+	return toolcall.AnyNames(s.scripts, call.Name) && !isObject && jslist.MayCall(call.Arguments) && s.offersPlan()
 }
 
 // offersPlan reports whether scripts can write the list: the request offers update_plan,
@@ -177,9 +177,9 @@ func (s *scriptList) overlaps(older iter.Seq[todo.Call]) bool {
 	}
 	for call := range older {
 		switch {
-		case isOneOf(s.waits, call.Name):
+		case toolcall.AnyNames(s.waits, call.Name):
 			s.noteEnd(&call)
-		case isOneOf(s.scripts, call.Name):
+		case toolcall.AnyNames(s.scripts, call.Name):
 			if s.stillWrites(&call, running) {
 				return true
 			}

@@ -30,7 +30,7 @@ type table struct {
 
 // Look notes a call whose statements are followed when the search has ended, oldest first.
 func (t *table) Look(call todo.Call) (about, last bool) {
-	if !isOneOf(t.tools, call.Name) || !sqllist.Mentions(call.Arguments) {
+	if !toolcall.AnyNames(t.tools, call.Name) || !sqllist.Mentions(call.Arguments) {
 		return false, false
 	}
 	size := len(call.Arguments) + len(call.Result)

@@ -2,7 +2,10 @@
 // name, the object in the arguments, and whether a result reports a failure.
 package toolcall
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Name is the name of a tool in lower case, without "_" and "-": agents spell the same
 // tool todo_write, TodoWrite, todowrite and todo-write.
@@ -38,6 +41,11 @@ func (n Name) Matches(tool string) bool {
 // clients put before a name.
 func (n Name) Names(tool string) bool {
 	return n.Matches(Bare(tool)) || n.Matches(tool)
+}
+
+// AnyNames reports whether tool is a spelling of one of names.
+func AnyNames(names []Name, tool string) bool {
+	return slices.ContainsFunc(names, func(n Name) bool { return n.Names(tool) })
 }
 
 // Bare returns a name without the namespace that MCP clients put before it.
