@@ -35,7 +35,15 @@ func (e *entrance) Begin(ctx context.Context, r *adapter.Request) (*engine.Handl
 
 // Pass implements [engine.Engine].
 func (e *entrance) Pass(ctx context.Context, reason continuation.Reason) {
-	(*Middleware)(e).pass(ctx, reason)
+	mustHave(ctx)
+	if scope.InLayer(ctx) {
+		return
+	}
+	mw := (*Middleware)(e)
+	mw.explainLeftAlone(ctx, nil, reason)
+	if outcomes := capture(ctx); outcomes != nil {
+		outcomes.add(mw.outcomeOf(mw.session(ctx), reason))
+	}
 }
 
 // AttachesReminders implements [engine.Engine].
@@ -114,22 +122,6 @@ func newCall(ctx context.Context, mw *Middleware, r *adapter.Request) *call {
 		c.env.outcome.Load().o = c.env.firstOutcome()
 	}
 	return c
-}
-
-// pass records the outcome of a call that an adapter leaves alone before it has read enough
-// to begin it. The outcome goes to [Capture], but not to observers and logs, which are
-// about calls to models. It panics if ctx is nil.
-func (mw *Middleware) pass(ctx context.Context, reason continuation.Reason) {
-	mustHave(ctx)
-	if scope.InLayer(ctx) {
-		return
-	}
-	mw.explainLeftAlone(ctx, nil, reason)
-	outcomes := capture(ctx)
-	if outcomes == nil {
-		return
-	}
-	outcomes.add(mw.outcomeOf(mw.session(ctx), reason))
 }
 
 // leaveAlone reports a call that carryon leaves alone, and returns its outcome. If the

@@ -12,19 +12,15 @@ import (
 	"github.com/carryon-go/carryon/internal/scope"
 )
 
-// Context returns the ctx for the caller's own request. It is cancelled when the
-// caller's ctx ends and when the call ends.
+// Context implements [engine.Call].
 func (c *call) Context() context.Context { return c.env.observed.turnCtx(c.env.cancel.derive()) }
 
-// OpenContext returns a ctx for a request of the caller whose answer may outlive the
-// call. It has the same values as Context, but is cancelled only when the caller's ctx
-// ends.
+// OpenContext implements [engine.Call].
 func (c *call) OpenContext() context.Context {
 	return c.env.observed.turnCtx(scope.EnterLayer(c.env.cancel.caller))
 }
 
-// Additions returns what carryon adds to the caller's own request. The caller must not
-// modify it.
+// Additions implements [engine.Call].
 func (c *call) Additions() *adapter.Additions {
 	if c.additions == nil {
 		return &noAdditions
@@ -34,8 +30,7 @@ func (c *call) Additions() *adapter.Additions {
 
 var noAdditions adapter.Additions //nolint:gochecknoglobals // nobody changes it
 
-// Outcome returns the outcome of the call, or its present state if the call has not
-// ended; see [Outcome].Ended.
+// Outcome implements [engine.Call].
 func (c *call) Outcome() Outcome {
 	if cell := c.env.outcome.Load(); cell != nil {
 		return cell.get()

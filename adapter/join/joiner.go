@@ -136,7 +136,7 @@ func (j *joiner[C]) keepAlive() {
 		return
 	}
 	if !j.out.isEmpty() {
-		j.reader().WasShown = true // whatever it is: nothing shows it twice
+		j.reader().WasShown = true // a continuation is not sent again once the consumer has seen a chunk of it
 	}
 	if j.reader().Chunk.Speaks() {
 		d.wordless = 0

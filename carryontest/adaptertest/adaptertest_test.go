@@ -223,6 +223,15 @@ func showAs(change func(*adapter.Edit)) brokenDialect {
 	}}
 }
 
+// showUsageAs is an AppendShown that takes one way to show usage for another.
+func showUsageAs(asked, shown adapter.UsageShown) brokenDialect {
+	return showAs(func(e *adapter.Edit) {
+		if e.Usage == asked {
+			e.Usage = shown
+		}
+	})
+}
+
 // showThen is an AppendShown that spoils its result.
 func showThen(spoil func(before adaptertest.View, v *adaptertest.View)) brokenDialect {
 	return brokenDialect{edit: func(d *viewDialect, v *adaptertest.View, e *adapter.Edit) bool {
@@ -328,25 +337,13 @@ func TestTestDialectFindsWhatIsWrong(t *testing.T) {
 			}), "AppendShown leaves only what is named of a synthetic chunk",
 		},
 		"AppendShown shows the last usage as the sum": {
-			showAs(func(e *adapter.Edit) {
-				if e.Usage == adapter.UsageSum {
-					e.Usage = adapter.UsageLast
-				}
-			}), "AppendShown shows the usage that is asked for",
+			showUsageAs(adapter.UsageSum, adapter.UsageLast), "AppendShown shows the usage that is asked for",
 		},
 		"AppendShown shows the sum as the usage of one answer": {
-			showAs(func(e *adapter.Edit) {
-				if e.Usage == adapter.UsageOneAnswer {
-					e.Usage = adapter.UsageSum
-				}
-			}), "texts of turns are joined",
+			showUsageAs(adapter.UsageOneAnswer, adapter.UsageSum), "texts of turns are joined",
 		},
 		"AppendShown shows the sum as the last usage": {
-			showAs(func(e *adapter.Edit) {
-				if e.Usage == adapter.UsageLast {
-					e.Usage = adapter.UsageSum
-				}
-			}), "usage is shown once, whichever turns report it",
+			showUsageAs(adapter.UsageLast, adapter.UsageSum), "usage is shown once, whichever turns report it",
 		},
 		"AppendShown knows no UsageOnly": {
 			showAs(func(e *adapter.Edit) {
