@@ -123,7 +123,6 @@ func ExampleNewRecorder() {
 	// turn 1 decided: All continuation conditions satisfied
 	// turn 2 started: attempt 1, todo 1
 	// turn 2 ended: tool_calls, 1 tool call
-	// turn 2 continuation ended: 1 tool call
 	// turn 2 decided: Tool calls were made during stream - no continuation needed
 }
 

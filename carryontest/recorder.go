@@ -34,20 +34,16 @@ func (r *Recorder) Observer() middleware.Observer {
 		TurnEnded:           record[middleware.TurnEnded](r),
 		Decision:            record[middleware.Decision](r),
 		ContinuationStarted: record[middleware.ContinuationStarted](r),
-		ContinuationEnded:   record[middleware.ContinuationEnded](r),
-		PauseRejected:       record[middleware.PauseRejected](r),
-		Paused:              record[middleware.Paused](r),
-		Exhausted:           record[middleware.Exhausted](r),
+		PauseCalled:         record[middleware.PauseCalled](r),
 		ReminderDelivered:   record[middleware.ReminderDelivered](r),
 		Failed:              record[middleware.Failed](r),
-		Recovered:           record[middleware.Recovered](r),
+		Answered:            r.recovered,
 		CallEnded:           record[middleware.CallEnded](r),
 	}
 }
 
 // Events returns the events, in order. Each is a value of a type that the functions of a [middleware.Observer] take. Events
-// leaves out CallStarted, TurnStarted and CallEnded, which only enclose others, and TodosRead and StoreAnswered, which only
-// say how long something took.
+// leaves out CallStarted, TurnStarted and CallEnded, which only enclose others, and each Answered that is no recovery.
 func (r *Recorder) Events() []any {
 	return slices.DeleteFunc(Recorded[any](r), func(event any) bool {
 		_, encloses := event.(middleware.CallEnded)
@@ -61,7 +57,6 @@ func (r *Recorder) Events() []any {
 //	turn 1 decided: All continuation conditions satisfied
 //	turn 2 started: attempt 1, todo 1
 //	turn 2 ended: tool_calls, 1 tool call
-//	turn 2 continuation ended: 1 tool call
 //	turn 2 decided: Tool calls were made during stream - no continuation needed
 //
 // The session, if there is one, comes first and in brackets. Times, tokens and
@@ -106,44 +101,48 @@ func record[E any](r *Recorder) func(context.Context, E) {
 	}
 }
 
+// recovered records that something works again.
+func (r *Recorder) recovered(ctx context.Context, e middleware.Answered) {
+	if e.Recovered {
+		record[middleware.Answered](r)(ctx, e)
+	}
+}
+
 func line(event any) string {
 	switch e := event.(type) {
 	case middleware.TurnEnded:
-		return with(at(e.TurnID)+" ended", e.Finish, count(e.ToolCalls), problem(e.Err))
+		return with(at(e.TurnID)+" ended", e.Finish, count(e.ToolCalls), question(&e), problem(e.Err))
 	case middleware.Decision:
-		return at(e.TurnID) + " decided: " + e.Reason.String() + dry(e.DryRun)
+		return at(e.TurnID) + " decided: " + e.Reason.String() + noted(e.DryRun, "dry run") + noted(e.Exhausted, "exhausted")
 	case middleware.ContinuationStarted:
 		if e.Asks {
 			return fmt.Sprintf("%s started: attempt %d, closing question", at(e.TurnID), e.Attempt)
 		}
 		return fmt.Sprintf("%s started: attempt %d, todo %s", at(e.TurnID), e.Attempt, name(e.Todo))
-	case middleware.ContinuationEnded:
-		return with(at(e.TurnID)+ended(e), count(e.ToolCalls), problem(e.Err))
-	case middleware.PauseRejected:
-		return fmt.Sprintf("%s pause rejected: %q, %v", at(e.TurnID), e.Reason, e.Err)
-	case middleware.Paused:
+	case middleware.PauseCalled:
+		if e.Err != nil {
+			return fmt.Sprintf("%s pause rejected: %q, %v", at(e.TurnID), e.Result.Reason, e.Err)
+		}
 		return at(e.TurnID) + " paused: " + e.Result.Reason
-	case middleware.Exhausted:
-		return at(e.TurnID) + " exhausted: " + e.Reason.String()
 	case middleware.ReminderDelivered:
 		return fmt.Sprintf("%s reminder delivered: %d task(s)", at(e.TurnID), len(e.Tasks))
 	case middleware.Failed:
 		return fmt.Sprintf("%s failed: %s: %v", at(e.TurnID), e.Op, e.Err)
-	case middleware.Recovered:
+	case middleware.Answered:
 		return "recovered: " + e.Op
 	}
 	return fmt.Sprintf("%T", event)
 }
 
-// ended says what has ended.
-func ended(e middleware.ContinuationEnded) string {
+// question says how the closing question was answered, "" if the turn does not answer it.
+func question(e *middleware.TurnEnded) string {
 	switch {
+	case !e.Asked:
+		return ""
 	case e.Result == "nothing_open":
-		return " closing question ended: nothing is open"
-	case e.Asked:
-		return " closing question ended"
+		return "nothing is open"
 	}
-	return " continuation ended"
+	return "closing question"
 }
 
 func at(p continuation.TurnID) string {
@@ -179,9 +178,10 @@ func problem(err error) string {
 	return "error: " + err.Error()
 }
 
-func dry(run bool) string {
-	if run {
-		return " (dry run)"
+// noted adds a note that applies.
+func noted(applies bool, note string) string {
+	if applies {
+		return " (" + note + ")"
 	}
 	return ""
 }

@@ -33,13 +33,13 @@ func tellAll(ctx context.Context, o middleware.Observer) {
 	})
 	o.ContinuationStarted(ctx, middleware.ContinuationStarted{TurnID: second, Todo: todo.Todo{ID: "7"}})
 	o.ContinuationStarted(ctx, middleware.ContinuationStarted{TurnID: second, Todo: todo.Todo{Content: "Write"}})
-	o.TurnEnded(ctx, middleware.TurnEnded{TurnID: second})
-	o.ContinuationEnded(ctx, middleware.ContinuationEnded{TurnID: second, ToolCalls: 1})
-	o.PauseRejected(ctx, middleware.PauseRejected{TurnID: second, Reason: "stuck", Err: err})
-	o.Paused(ctx, middleware.Paused{TurnID: second, Result: pause.Result{Reason: "no key", Message: "Paused."}})
-	o.Exhausted(ctx, middleware.Exhausted{TurnID: second, Reason: reasons.MaxAttempts})
+	o.TurnEnded(ctx, middleware.TurnEnded{TurnID: second, Result: "tool_call", ToolCalls: 1})
+	o.PauseCalled(ctx, middleware.PauseCalled{TurnID: second, Result: pause.Result{Reason: "stuck"}, Err: err})
+	o.PauseCalled(ctx, middleware.PauseCalled{TurnID: second, Result: pause.Result{Reason: "no key", Message: "Paused."}})
+	o.Decision(ctx, middleware.Decision{TurnID: second, Reason: reasons.MaxAttempts, Exhausted: true})
+	o.Answered(ctx, middleware.Answered{TurnID: second, Op: "todos", Err: err})
 	o.Failed(ctx, middleware.Failed{TurnID: second, Op: "todos", Err: err})
-	o.Recovered(ctx, middleware.Recovered{Op: "todos"})
+	o.Answered(ctx, middleware.Answered{TurnID: second, Op: "todos", Recovered: true})
 }
 
 func TestRecorderKeepsEventsInOrder(t *testing.T) {
@@ -52,17 +52,16 @@ func TestRecorderKeepsEventsInOrder(t *testing.T) {
 		"turn 1 decided: All continuation conditions satisfied (dry run)",
 		"[s] turn 2 started: attempt 1, todo 7",
 		`[s] turn 2 started: attempt 1, todo "Write"`,
-		"[s] turn 2 ended",
-		"[s] turn 2 continuation ended: 1 tool call",
+		"[s] turn 2 ended: 1 tool call",
 		`[s] turn 2 pause rejected: "stuck", out of luck`,
 		"[s] turn 2 paused: no key",
-		"[s] turn 2 exhausted: Maximum continuation attempts exceeded",
+		"[s] turn 2 decided: Maximum continuation attempts exceeded (exhausted)",
 		"[s] turn 2 failed: todos: out of luck",
 		"recovered: todos",
 	}, recorder.Lines())
-	require.Len(t, recorder.Events(), 11)
+	require.Len(t, recorder.Events(), 10)
 	assert.IsType(t, middleware.TurnEnded{}, recorder.Events()[0])
-	assert.IsType(t, middleware.Failed{}, recorder.Events()[9])
+	assert.IsType(t, middleware.Failed{}, recorder.Events()[8])
 }
 
 func TestRecorderSortsEventsByKind(t *testing.T) {
@@ -71,14 +70,12 @@ func TestRecorderSortsEventsByKind(t *testing.T) {
 	tellAll(t.Context(), recorder.Observer())
 
 	assert.Len(t, carryontest.Recorded[middleware.TurnEnded](recorder), 2)
-	assert.Len(t, carryontest.Recorded[middleware.Decision](recorder), 1)
+	assert.Len(t, carryontest.Recorded[middleware.Decision](recorder), 2)
 	assert.Len(t, carryontest.Recorded[middleware.ContinuationStarted](recorder), 2)
-	assert.Len(t, carryontest.Recorded[middleware.ContinuationEnded](recorder), 1)
-	assert.Len(t, carryontest.Recorded[middleware.PauseRejected](recorder), 1)
-	paused := carryontest.Recorded[middleware.Paused](recorder)
-	require.Len(t, paused, 1)
-	assert.Equal(t, pause.Result{Reason: "no key", Message: "Paused."}, paused[0].Result)
-	assert.Len(t, carryontest.Recorded[middleware.Exhausted](recorder), 1)
+	paused := carryontest.Recorded[middleware.PauseCalled](recorder)
+	require.Len(t, paused, 2)
+	assert.Equal(t, pause.Result{Reason: "no key", Message: "Paused."}, paused[1].Result)
+	assert.Len(t, carryontest.Recorded[middleware.Answered](recorder), 1, "an answer that is no recovery is left out")
 	assert.Len(t, carryontest.Recorded[middleware.Failed](recorder), 1)
 }
 
@@ -95,9 +92,9 @@ func TestRecorderGivesCopiesAndForgets(t *testing.T) {
 	recorder.Clear()
 	assert.Empty(t, recorder.Events())
 	assert.Empty(t, recorder.Lines())
-	assert.Len(t, events, 11, "returned events do not change")
+	assert.Len(t, events, 10, "returned events do not change")
 	tellAll(t.Context(), recorder.Observer())
-	assert.Len(t, recorder.Events(), 11)
+	assert.Len(t, recorder.Events(), 10)
 }
 
 func TestRecorderHasAFunctionForEveryEvent(t *testing.T) {
@@ -108,8 +105,6 @@ func TestRecorderHasAFunctionForEveryEvent(t *testing.T) {
 		switch functions.Type().Field(i).Name {
 		case "CallStarted", "TurnStarted":
 			continue // they only enclose what is recorded
-		case "TodosRead", "StoreAnswered":
-			continue // they only say how long something took
 		}
 		assert.False(t, functions.Field(i).IsNil(), functions.Type().Field(i).Name)
 	}
@@ -122,11 +117,11 @@ func TestRecorderIsSafeForConcurrentUse(t *testing.T) {
 	for range 8 {
 		wait.Go(func() {
 			tellAll(t.Context(), recorder.Observer())
-			_, _ = recorder.Lines(), carryontest.Recorded[middleware.Paused](recorder)
+			_, _ = recorder.Lines(), carryontest.Recorded[middleware.PauseCalled](recorder)
 		})
 	}
 	wait.Wait()
-	assert.Len(t, recorder.Events(), 88)
+	assert.Len(t, recorder.Events(), 80)
 }
 
 // reply is a whole answer of text, which stops.
@@ -169,9 +164,7 @@ func TestRecorderSeesACall(t *testing.T) {
 		"turn 1 decided: All continuation conditions satisfied",
 		"turn 2 started: attempt 1, todo 1",
 		"turn 2 ended: stop",
-		"turn 2 continuation ended",
-		"turn 2 decided: Maximum continuation attempts exceeded",
-		"turn 2 exhausted: Maximum continuation attempts exceeded",
+		"turn 2 decided: Maximum continuation attempts exceeded (exhausted)",
 	}, recorder.Lines())
 	require.Len(t, carryontest.Recorded[middleware.CallEnded](recorder), 1)
 	assert.Equal(t, call.Outcome(), carryontest.Recorded[middleware.CallEnded](recorder)[0].Outcome)
@@ -183,19 +176,19 @@ func TestRecorderTellsQuestionsFromContinuations(t *testing.T) {
 	t.Parallel()
 	var recorder carryontest.Recorder
 	o := recorder.Observer()
-	for _, e := range []middleware.ContinuationEnded{
+	for _, e := range []middleware.TurnEnded{
 		{Result: "text"},
 		{Result: "text", Asked: true},
 		{Result: "nothing_open", Asked: true},
 		{Result: "tool_call", Asked: true, ToolCalls: 2},
 	} {
 		e.TurnID = continuation.TurnID{Turn: 2}
-		o.ContinuationEnded(t.Context(), e)
+		o.TurnEnded(t.Context(), e)
 	}
 	assert.Equal(t, []string{
-		"turn 2 continuation ended",
-		"turn 2 closing question ended",
-		"turn 2 closing question ended: nothing is open",
-		"turn 2 closing question ended: 2 tool calls",
+		"turn 2 ended",
+		"turn 2 ended: closing question",
+		"turn 2 ended: nothing is open",
+		"turn 2 ended: 2 tool calls, closing question",
 	}, recorder.Lines())
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// endContinuation releases the claim of a continuation, and says how it ended.
+// endContinuation releases the claim of a continuation.
 func (c *call) endContinuation(err error) {
 	t, r := &c.turn, &c.turn.read
 	called := err == nil && r.ShowedCall()
@@ -46,9 +46,6 @@ func (c *call) endContinuation(err error) {
 	} else {
 		c.env.releaseAs(t.TurnID, ended)
 	}
-	emit(c.env.cancel.caller, c.env.reporter(), ContinuationEnded{
-		TurnID: t.TurnID, Asked: asked, Result: c.endedAs(err), ToolCalls: int(r.Calls.Others), Usage: r.LastUsage(), Err: err,
-	})
 }
 
 // endedAs returns how a continuation ended.

@@ -178,7 +178,7 @@ func TestAnswerToARejectedPauseIsSentOnceMore(t *testing.T) {
 	assert.Equal(t, blocked, outcome.Paused.Reason)
 	assert.Contains(t, answer.Text, "One:\n\nHm.\n\n")
 	assert.Equal(t, s.model.requests[2].Messages, s.model.requests[3].Messages)
-	assert.Len(t, carryontest.Recorded[middleware.PauseRejected](s.events), 1, "it was rejected once")
+	assert.Len(t, rejections(s.events), 1, "it was rejected once")
 }
 
 // Text of a failed stream that was shown is not shown again.

@@ -250,9 +250,6 @@ func (d *decider) report(v *decision.Verdict) {
 	if v.Reason == reasons.BrokeOff {
 		d.recordCancel()
 	}
-	if v.UsesUpBudget() {
-		emit(d.env.cancel.caller, d.env.reporter(), Exhausted{TurnID: d.turn.TurnID, Reason: v.Reason})
-	}
 }
 
 // setLast makes v the last verdict. Most calls have none, and use no memory for it.

@@ -88,17 +88,21 @@ func (e *callEnv) askTasks(ctx context.Context, question func(context.Context) e
 func (e *callEnv) askSharedTasks(ctx context.Context, question func(context.Context) error) error {
 	limited, done := e.session.limitWait(ctx)
 	defer done()
+	watch := e.options().watch()
 	err := question(limited)
+	took, recovered := watch.read(), false
 	switch {
 	case err == nil:
-		if e.mw.tasks.Answered() {
-			emit(ctx, e.reporter(), Recovered{Op: opTasks})
-		}
+		recovered = e.mw.tasks.Answered()
 	case ctx.Err() == nil: // else it is the caller's doing
 		if limited.Err() != nil {
 			e.session.waited.End()
 		}
 		err = e.mw.tasks.Failed(e.now(), err)
+	}
+	if watch.runs() {
+		id := continuation.TurnID{Session: e.session.name()}
+		emit(ctx, e.reporter(), Answered{TurnID: id, Op: opTasks, Took: took, Err: err, Recovered: recovered})
 	}
 	return err
 }

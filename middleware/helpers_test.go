@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -116,4 +117,19 @@ func drain(t *testing.T, stream adapter.Source[sdkChunk]) (s streamed) {
 // failingTodos is a source that returns err.
 func failingTodos(err error) todo.Provider {
 	return todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) { return nil, err })
+}
+
+// recoveries returns an observer that notes what works again.
+func recoveries(ops *[]string) middleware.Observer {
+	return middleware.Observer{Answered: func(_ context.Context, e middleware.Answered) {
+		if e.Recovered {
+			*ops = append(*ops, e.Op)
+		}
+	}}
+}
+
+// rejections returns the pauses that were rejected.
+func rejections(r *carryontest.Recorder) []middleware.PauseCalled {
+	return slices.DeleteFunc(carryontest.Recorded[middleware.PauseCalled](r),
+		func(e middleware.PauseCalled) bool { return e.Err == nil })
 }

@@ -300,7 +300,7 @@ func TestContextsOfAnAnswersTurns(t *testing.T) {
 		marker, ok := continuation.FromContext(ctxs[i+1])
 		require.True(t, ok)
 		assert.Equal(t, want, marker)
-		assert.Equal(t, want.Attempt, carryontest.Recorded[middleware.ContinuationEnded](s.events)[i].Attempt)
+		assert.Equal(t, want.Attempt, carryontest.Recorded[middleware.TurnEnded](s.events)[i+1].Attempt)
 		assert.Error(t, ctxs[i+1].Err())
 	}
 }

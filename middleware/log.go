@@ -25,9 +25,8 @@ type eventLog struct {
 func (l *eventLog) observer() Observer {
 	return Observer{
 		TurnEnded: l.turnEnded, Decision: l.decided,
-		ContinuationStarted: l.started, ContinuationEnded: l.continuationEnded,
-		PauseRejected: l.pauseRejected, Paused: l.paused, Exhausted: l.exhausted,
-		CallEnded: l.callEnded, ReminderDelivered: l.delivered, Failed: l.failed, Recovered: l.recovered,
+		ContinuationStarted: l.started, PauseCalled: l.pauseCalled,
+		CallEnded: l.callEnded, ReminderDelivered: l.delivered, Failed: l.failed, Answered: l.answered,
 	}
 }
 
@@ -117,6 +116,11 @@ func (l *eventLog) turnEnded(ctx context.Context, e TurnEnded) {
 	l.write(ctx, slog.LevelDebug, "carryon: turn ended", e.TurnID,
 		slog.String("finish", e.Finish), slog.Int("tool_calls", e.ToolCalls),
 		slog.Int("tokens", e.Usage.Tokens()), l.errorAttr(e.Err))
+	if e.Result != "" {
+		l.write(ctx, slog.LevelDebug, "carryon: continuation ended", e.TurnID,
+			slog.Bool("closing_question", e.Asked), slog.String("result", e.Result),
+			slog.Int("tool_calls", e.ToolCalls), slog.Int("tokens", e.Usage.Tokens()), l.errorAttr(e.Err))
+	}
 }
 
 func (l *eventLog) decided(ctx context.Context, e Decision) {
@@ -140,6 +144,10 @@ func (l *eventLog) decided(ctx context.Context, e Decision) {
 			slog.String("conditions", e.Conditions),
 			l.contentAttr("todo", e.Todo.Content))
 	}
+	if e.Exhausted {
+		l.write(ctx, slog.LevelWarn, "carryon: exhausted", e.TurnID,
+			slog.String("reason", e.Reason.String()), slog.String("code", e.Reason.Code()))
+	}
 }
 
 // handsBack reports whether the reason is that the agent waits for the user, for other
@@ -154,23 +162,13 @@ func (l *eventLog) started(ctx context.Context, e ContinuationStarted) {
 		e.TurnID, slog.Bool("closing_question", e.Asks), slog.String("todo_id", e.Todo.ID), l.contentAttr("prompt", e.Prompt))
 }
 
-func (l *eventLog) continuationEnded(ctx context.Context, e ContinuationEnded) {
-	l.write(ctx, slog.LevelDebug, "carryon: continuation ended", e.TurnID,
-		slog.Bool("closing_question", e.Asked), slog.String("result", e.Result),
-		slog.Int("tool_calls", e.ToolCalls), slog.Int("tokens", e.Usage.Tokens()), l.errorAttr(e.Err))
-}
-
-func (l *eventLog) pauseRejected(ctx context.Context, e PauseRejected) {
-	l.write(ctx, slog.LevelWarn, "carryon: pause rejected", e.TurnID, l.contentAttr("pause_reason", e.Reason), l.errorAttr(e.Err))
-}
-
-func (l *eventLog) paused(ctx context.Context, e Paused) {
-	l.write(ctx, slog.LevelInfo, "carryon: paused", e.TurnID, l.contentAttr("pause_reason", e.Result.Reason))
-}
-
-func (l *eventLog) exhausted(ctx context.Context, e Exhausted) {
-	l.write(ctx, slog.LevelWarn, "carryon: exhausted", e.TurnID,
-		slog.String("reason", e.Reason.String()), slog.String("code", e.Reason.Code()))
+func (l *eventLog) pauseCalled(ctx context.Context, e PauseCalled) {
+	reason := l.contentAttr("pause_reason", e.Result.Reason)
+	if e.Err != nil {
+		l.write(ctx, slog.LevelWarn, "carryon: pause rejected", e.TurnID, reason, l.errorAttr(e.Err))
+		return
+	}
+	l.write(ctx, slog.LevelInfo, "carryon: paused", e.TurnID, reason)
 }
 
 // callEnded logs what continuations were worth, if that is known or was estimated now.
@@ -205,6 +203,8 @@ func (l *eventLog) failed(ctx context.Context, e Failed) {
 	l.write(ctx, slog.LevelError, "carryon: failed", e.TurnID, slog.String("op", e.Op), attr)
 }
 
-func (l *eventLog) recovered(ctx context.Context, e Recovered) {
-	l.write(ctx, slog.LevelInfo, "carryon: recovered", continuation.TurnID{}, slog.String("op", e.Op))
+func (l *eventLog) answered(ctx context.Context, e Answered) {
+	if e.Recovered {
+		l.write(ctx, slog.LevelInfo, "carryon: recovered", continuation.TurnID{}, slog.String("op", e.Op))
+	}
 }

@@ -98,19 +98,22 @@ func (l *lookup) readTodos() {
 		l.list = &readList{err: errSourceSkipped, turn: l.turn.Turn, work: l.list.work}
 		return
 	}
-	watch := l.env.options().watchIf(func(o *Observer) bool { return o.TodosRead != nil })
+	watch := l.env.options().watch()
 	list := source.locate(ctx, limit)
 	list.turn, list.work = l.turn.Turn, l.list.work
 	l.list = &list
-	if took, timed := watch.read(); timed {
-		emit(l.env.cancel.caller, l.env.reporter(), TodosRead{TurnID: l.turn.TurnID, Took: took, Todos: len(list.todos), Err: list.failure()})
-	}
-	ended := l.env.cancel.hasEnded()
+	took := watch.read()
+	ended, recovered := l.env.cancel.hasEnded(), false
 	if !ended {
-		l.sourceAnswered(ctx.Err() != nil)
+		recovered = l.sourceAnswered(ctx.Err() != nil)
 		if source.shared && ctx.Err() != nil {
 			l.env.session.waited.End()
 		}
+	}
+	if watch.runs() {
+		emit(l.env.cancel.caller, l.env.reporter(), Answered{
+			TurnID: l.turn.TurnID, Op: opTodos, Took: took, Todos: len(list.todos), Err: list.failure(), Recovered: recovered,
+		})
 	}
 	if err := l.list.failure(); err != nil && !ended { // otherwise it is the caller's doing
 		l.env.fault(l.turn.TurnID, opTodos, err)
@@ -118,15 +121,15 @@ func (l *lookup) readTodos() {
 	list.scope = l.listScope()
 }
 
-// sourceAnswered notes whether the todo source was late.
-func (l *lookup) sourceAnswered(late bool) {
+// sourceAnswered notes whether the todo source was late. It reports whether the source
+// was late before and is not any more.
+func (l *lookup) sourceAnswered(late bool) (recovered bool) {
 	remote := &l.env.source().remote
-	switch {
-	case late:
+	if late {
 		_ = remote.Failed(l.env.now(), nil) // every missing list is reported
-	case remote.Answered():
-		emit(l.env.cancel.caller, l.env.reporter(), Recovered{Op: opTodos})
+		return false
 	}
+	return remote.Answered()
 }
 
 // listScope returns why the call is out of scope now that the list is known:

@@ -38,15 +38,10 @@ type Observer struct {
 	TurnEnded           func(context.Context, TurnEnded)
 	Decision            func(context.Context, Decision)
 	ContinuationStarted func(context.Context, ContinuationStarted)
-	ContinuationEnded   func(context.Context, ContinuationEnded)
-	PauseRejected       func(context.Context, PauseRejected)
-	Paused              func(context.Context, Paused)
-	Exhausted           func(context.Context, Exhausted)
+	PauseCalled         func(context.Context, PauseCalled)
 	ReminderDelivered   func(context.Context, ReminderDelivered)
-	TodosRead           func(context.Context, TodosRead)
-	StoreAnswered       func(context.Context, StoreAnswered)
+	Answered            func(context.Context, Answered)
 	Failed              func(context.Context, Failed)
-	Recovered           func(context.Context, Recovered)
 }
 
 // TurnEnded reports that a turn of the model was read to its end, or broke off with
@@ -60,8 +55,14 @@ type TurnEnded struct {
 	Finish        string // the provider's finish reason, "" if there was none
 	ToolCalls     int    // number of calls of the caller's tools
 	Usage         adapter.Usage
-	Err           error // why the turn broke off, or nil
-	Times         Times
+	// Result is how a continuation ended: "tool_call"; "text"; "nothing_open", if the model
+	// was asked and answered only that, which the caller is not shown; "paused", if the model
+	// called todo_pause; "failed"; or "interrupted", if the caller ended the call. It is ""
+	// for turn 1. New values may be added.
+	Result string
+	Asked  bool  // whether the continuation was the question of [WithClosingQuestion]
+	Err    error // why the turn broke off, or nil
+	Times  Times
 }
 
 // Decision reports a decision on whether to continue.
@@ -79,9 +80,13 @@ type Decision struct {
 	List       continuation.List // counts of the todo list, or why there is none
 	Limit      int               // the limit that was reached, if Reason.Exhausted() is true
 	Awaited    int               // with the reason "background", the number of unfinished tasks, 0 if it is not known
-	DryRun     bool              // whether carryon only reports the decision; see [WithDryRun]
-	Holdout    bool              // whether the session belongs to the control group of [WithHoldout]
-	Err        error             // the gate's veto, or the error of the store or of the background tasks
+	// Exhausted reports that a budget is used up although the list has open todos, or the
+	// program's check has failed. A turn that gets fewer attempts because of how it ended
+	// does not count: see [Outcome].Rule.
+	Exhausted bool
+	DryRun    bool  // whether carryon only reports the decision; see [WithDryRun]
+	Holdout   bool  // whether the session belongs to the control group of [WithHoldout]
+	Err       error // the gate's veto, or the error of the store or of the background tasks
 }
 
 // newDecision returns the event for a verdict on the turn id.
@@ -89,6 +94,7 @@ func newDecision(id continuation.TurnID, v *decision.Verdict) Decision {
 	return Decision{
 		TurnID: id, Continue: v.Continue, Reason: v.Reason, Todo: v.Todo, Asks: v.Asks, Attempt: v.Attempt, Wait: v.Wait,
 		Conditions: v.Conditions.String(), List: v.List, Limit: v.Limit, Awaited: v.Awaited,
+		Exhausted: v.UsesUpBudget(),
 	}
 }
 
@@ -100,39 +106,12 @@ type ContinuationStarted struct {
 	Prompt string // the message to the model or, after a rejected pause, the result of the tool
 }
 
-// ContinuationEnded reports how a continuation ended.
-type ContinuationEnded struct {
+// PauseCalled reports that the model has called todo_pause. It has paused, unless Err says
+// why its reason was rejected. Then the model receives the text of Err, and goes on.
+type PauseCalled struct {
 	continuation.TurnID
-	Asked bool // whether it was the question of [WithClosingQuestion]
-	// Result is "tool_call"; "text"; "nothing_open", if the model was asked and answered only
-	// that, which the caller is not shown; "paused", if the model called todo_pause;
-	// "failed"; or "interrupted", if the caller ended the call. New values may be added.
-	Result    string
-	ToolCalls int           // number of calls of the caller's tools
-	Usage     adapter.Usage // usage of this turn, also if the caller is shown nothing of it
-	Err       error         // why it failed; nil unless Result is "failed" or "interrupted"
-}
-
-// PauseRejected reports that the model wanted to pause and that its reason was
-// rejected.
-type PauseRejected struct {
-	continuation.TurnID
-	Reason string // the reason as a user may see it; see [pause.Result]
-	Err    error  // the error whose text the model receives
-}
-
-// Paused reports that the model has paused.
-type Paused struct {
-	continuation.TurnID
-	Result pause.Result
-}
-
-// Exhausted reports that a budget is used up although the list has open todos, or the
-// program's check has failed. A turn that gets fewer attempts because of how it ended is
-// not one: see [Outcome].Rule.
-type Exhausted struct {
-	continuation.TurnID
-	Reason continuation.Reason
+	Result pause.Result // only the Reason if it was rejected
+	Err    error
 }
 
 // ReminderDelivered reports that the model has been told that background tasks have
@@ -142,26 +121,18 @@ type ReminderDelivered struct {
 	Tasks []string // ids of the tasks, in the order in which they ended
 }
 
-// TodosRead reports that carryon has asked the todo source for the list.
-type TodosRead struct {
-	continuation.TurnID
-	Took  time.Duration // how long the source took
-	Todos int           // number of todos, done or not; 0 if there is no list
-	Err   error         // why the source failed; nil if it only found no list
-}
-
-// StoreAnswered reports that carryon has read or changed the state of a session in a
-// store. There is no such event for the default store, in memory. A call asks the store
-// more than once, and perhaps once more just after it has ended.
-type StoreAnswered struct {
-	Session string        // "" for a tool loop without a session
-	Took    time.Duration // how long the store took
-	Err     error         // why the store failed, or nil
-}
-
-// Recovered reports that something that had failed works again.
-type Recovered struct {
-	Op string // "store", "tasks" or "todos", as in the earlier [Failed]
+// Answered reports that something outside of carryon has answered, or has failed to: the
+// todo source, a store of sessions, or background tasks in a store. There is no such event
+// for the state and the tasks that carryon keeps in memory. A call asks the store more than
+// once, and perhaps once more just after it has ended.
+type Answered struct {
+	continuation.TurnID // Turn is 0 for the store and the tasks
+	// Op names who was asked, as in [Failed]: "todos", "store" or "tasks".
+	Op        string
+	Took      time.Duration // how long the answer took
+	Todos     int           // the number of todos that the source found, done or not
+	Err       error         // why it failed; nil if the source only found no list
+	Recovered bool          // whether it had failed before and works again
 }
 
 // Failed reports a failure that did not cost the caller its answer.
@@ -175,7 +146,7 @@ type Failed struct {
 	Err error // never nil
 }
 
-// What can fail: the values of Op in [Failed] and [Recovered].
+// What can fail: the values of Op in [Failed] and [Answered].
 const (
 	opTodos        = "todos"
 	opStore        = "store"
@@ -241,12 +212,15 @@ type stopwatch struct {
 	began time.Time
 }
 
-// read returns the time since the start, and whether there was one.
-func (w stopwatch) read() (time.Duration, bool) {
-	if w.clock == nil {
-		return 0, false
+// runs reports whether somebody wants to know the time.
+func (w stopwatch) runs() bool { return w.clock != nil }
+
+// read returns the time since the start.
+func (w stopwatch) read() time.Duration {
+	if !w.runs() {
+		return 0
 	}
-	return w.clock.Now().Sub(w.began), true
+	return w.clock.Now().Sub(w.began)
 }
 
 // observation is the state that a call keeps for its observers; nil if there are
@@ -386,24 +360,14 @@ func (o *Observer) hear(ctx context.Context, event any) (continuation.TurnID, er
 		return e.TurnID, notify(ctx, o.Decision, e)
 	case ContinuationStarted:
 		return e.TurnID, notify(ctx, o.ContinuationStarted, e)
-	case ContinuationEnded:
-		return e.TurnID, notify(ctx, o.ContinuationEnded, e)
-	case PauseRejected:
-		return e.TurnID, notify(ctx, o.PauseRejected, e)
-	case Paused:
-		return e.TurnID, notify(ctx, o.Paused, e)
-	case Exhausted:
-		return e.TurnID, notify(ctx, o.Exhausted, e)
+	case PauseCalled:
+		return e.TurnID, notify(ctx, o.PauseCalled, e)
 	case ReminderDelivered:
 		return e.TurnID, notify(ctx, o.ReminderDelivered, e)
-	case TodosRead:
-		return e.TurnID, notify(ctx, o.TodosRead, e)
+	case Answered:
+		return e.TurnID, notify(ctx, o.Answered, e)
 	case Failed:
 		return e.TurnID, notify(ctx, o.Failed, e)
-	case StoreAnswered:
-		return continuation.TurnID{Session: e.Session}, notify(ctx, o.StoreAnswered, e)
-	case Recovered:
-		return continuation.TurnID{}, notify(ctx, o.Recovered, e)
 	}
 	panic(fmt.Sprintf("carryon/middleware: no observer hears a %T", event))
 }

@@ -444,10 +444,10 @@ func WithCheck(c Check) Option {
 	return check(c != nil, func(o *options) { o.rules.Check = c }, "nil check")
 }
 
-// watchIf starts a stopwatch if an observer wants to know.
-func (o *options) watchIf(wants func(*Observer) bool) stopwatch {
+// watch starts a stopwatch if an observer wants to know what answers take.
+func (o *options) watch() stopwatch {
 	for i := range o.reporter.observers {
-		if wants(&o.reporter.observers[i]) {
+		if o.reporter.observers[i].Answered != nil {
 			return stopwatch{o.clock, o.clock.Now()}
 		}
 	}

@@ -75,8 +75,8 @@ func (p *pauses) reject(r *rejection) bool {
 		return false
 	}
 	p.decider.rejected = true
-	emit(p.env.cancel.caller, p.env.reporter(), PauseRejected{
-		TurnID: p.turn.TurnID, Reason: pausetool.Shown(r.reason), Err: r.err,
+	emit(p.env.cancel.caller, p.env.reporter(), PauseCalled{
+		TurnID: p.turn.TurnID, Result: pause.Result{Reason: pausetool.Shown(r.reason)}, Err: r.err,
 	})
 	return true
 }
@@ -100,7 +100,7 @@ func (p *pauses) pause(reason string) {
 	}
 	p.result = &result
 	p.env.record(func(o *Outcome) { o.Reason, o.Paused = reasons.Paused, &result })
-	emit(p.env.cancel.caller, p.env.reporter(), Paused{TurnID: p.turn.TurnID, Result: result})
+	emit(p.env.cancel.caller, p.env.reporter(), PauseCalled{TurnID: p.turn.TurnID, Result: result})
 	if p.turn.Session == "" || p.env.rules().DryRun {
 		return
 	}

@@ -310,7 +310,7 @@ func TestPrintedPauseIsForgottenInTheNextTurn(t *testing.T) {
 	assert.Equal(t, []sdkCall{edit("c1")}, answer.Calls)
 	assert.Nil(t, outcome.Paused)
 	assert.Equal(t, reasons.ToolCalls, outcome.Reason)
-	assert.Len(t, carryontest.Recorded[middleware.PauseRejected](s.events), 1)
+	assert.Len(t, rejections(s.events), 1)
 }
 
 func TestCallInsideALayerIsReportedByTheOuterOneAlone(t *testing.T) {

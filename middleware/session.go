@@ -345,10 +345,9 @@ type storeAnswer struct {
 // reportAnswer tells the observers of an answer. It runs outside every lock.
 func (h *sessionHandle) reportAnswer(ctx context.Context, a storeAnswer) {
 	if a.timed {
-		emit(ctx, &h.store.options.reporter, StoreAnswered{Session: h.name(), Took: a.took, Err: a.err})
-	}
-	if a.recovered {
-		emit(ctx, &h.store.options.reporter, Recovered{Op: opStore})
+		emit(ctx, &h.store.options.reporter, Answered{
+			TurnID: continuation.TurnID{Session: h.name()}, Op: opStore, Took: a.took, Err: a.err, Recovered: a.recovered,
+		})
 	}
 }
 
@@ -381,15 +380,15 @@ func (h *sessionHandle) askStore(ctx context.Context, f func(context.Context) er
 // askWithin asks the store as long as limited, which is derived from ctx, has not
 // ended. A late answer is an error, even from a store that ignores its ctx.
 func (h *sessionHandle) askWithin(ctx, limited context.Context, f func(context.Context) error) storeAnswer {
-	watch := h.store.options.watchIf(func(o *Observer) bool { return o.StoreAnswered != nil })
+	watch := h.store.options.watch()
 	err := f(limited)
 	if limited.Err() != nil && ctx.Err() == nil {
 		err = cmp.Or(err, limited.Err())
 		h.waited.End()
 	}
-	took, timed := watch.read()
+	took := watch.read()
 	recovered, err := h.store.answered(ctx, h.key, err)
-	return storeAnswer{err: err, took: took, timed: timed, recovered: recovered}
+	return storeAnswer{err: err, took: took, timed: watch.runs(), recovered: recovered}
 }
 
 // isUnreported reports whether a failure of the store or of the background tasks was not

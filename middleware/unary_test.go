@@ -74,7 +74,7 @@ func TestUnarySurvivesAFailingContinuation(t *testing.T) {
 	assert.Equal(t, reasons.Failed, outcome.Reason)
 	require.Len(t, carryontest.Recorded[middleware.Failed](s.events), 3, "it was tried three times")
 	assert.Equal(t, "continuation", carryontest.Recorded[middleware.Failed](s.events)[0].Op)
-	for _, failure := range []error{outcome.Err, carryontest.Recorded[middleware.Failed](s.events)[0].Err, carryontest.Recorded[middleware.ContinuationEnded](s.events)[1].Err} {
+	for _, failure := range []error{outcome.Err, carryontest.Recorded[middleware.Failed](s.events)[0].Err, carryontest.Recorded[middleware.TurnEnded](s.events)[2].Err} {
 		var status *adapter.StatusError
 		require.ErrorAs(t, failure, &status)
 		assert.Equal(t, 503, status.Status)

@@ -94,10 +94,14 @@ func (c *call) EndTurn(err error) {
 	usage := r.LastUsage()
 	c.env.outcomeCell().addUsage(usage, !r.First, statusOf(err) == 0 && !reportsInput(usage))
 	id, model := r.Names()
-	emit(c.env.observed.turnCtx(c.env.cancel.caller), c.env.reporter(), TurnEnded{
+	event := TurnEnded{
 		TurnID: t.TurnID, ResponseID: id, ResponseModel: model, Finish: r.FinishReason, ToolCalls: int(r.Calls.Others),
 		Usage: usage, Err: err, Times: c.env.observed.turnTimes(err),
-	})
+	}
+	if !r.First {
+		event.Result, event.Asked = c.endedAs(err), c.decider.last.Asks
+	}
+	emit(c.env.observed.turnCtx(c.env.cancel.caller), c.env.reporter(), event)
 	if !r.First {
 		c.endContinuation(err)
 	}

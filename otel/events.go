@@ -37,6 +37,13 @@ func (r *reporter) decided(ctx context.Context, e middleware.Decision) {
 		}
 		return r.text(attributes, todoContent, e.Todo.Content)
 	})
+	if !e.Exhausted {
+		return
+	}
+	r.instruments.exhausted.Add(ctx, 1, r.instruments.labels.reason[e.Reason]...)
+	addEvent(ctx, "carryon.exhausted", func() []attribute.KeyValue {
+		return []attribute.KeyValue{turn.Int(e.Turn), reason.String(e.Reason.Code())}
+	})
 }
 
 func (r *reporter) continuationStarted(ctx context.Context, e middleware.ContinuationStarted) {
@@ -46,36 +53,23 @@ func (r *reporter) continuationStarted(ctx context.Context, e middleware.Continu
 	})
 }
 
-func (r *reporter) continuationEnded(ctx context.Context, e middleware.ContinuationEnded) {
-	r.instruments.continuationEnded(ctx, &e)
+func (r *reporter) answered(ctx context.Context, e middleware.Answered) {
+	switch e.Op {
+	case "todos":
+		r.instruments.took(ctx, r.instruments.todos, e.Took, e.Err)
+	case "store":
+		r.instruments.took(ctx, r.instruments.store, e.Took, e.Err)
+	}
 }
 
-func (r *reporter) todosRead(ctx context.Context, e middleware.TodosRead) {
-	r.instruments.took(ctx, r.instruments.todos, e.Took, e.Err)
-}
-
-func (r *reporter) storeAnswered(ctx context.Context, e middleware.StoreAnswered) {
-	r.instruments.took(ctx, r.instruments.store, e.Took, e.Err)
-}
-
-func (r *reporter) pauseRejected(ctx context.Context, e middleware.PauseRejected) {
-	r.instruments.rejected.Add(ctx, 1)
-	addEvent(ctx, "carryon.pause.rejected", func() []attribute.KeyValue {
-		return r.text([]attribute.KeyValue{turn.Int(e.Turn)}, pauseReason, e.Reason)
-	})
-}
-
-func (r *reporter) paused(ctx context.Context, e middleware.Paused) {
-	r.instruments.pauses.Add(ctx, 1)
-	addEvent(ctx, "carryon.pause", func() []attribute.KeyValue {
+func (r *reporter) pauseCalled(ctx context.Context, e middleware.PauseCalled) {
+	counter, name := r.instruments.pauses, "carryon.pause"
+	if e.Err != nil {
+		counter, name = r.instruments.rejected, "carryon.pause.rejected"
+	}
+	counter.Add(ctx, 1)
+	addEvent(ctx, name, func() []attribute.KeyValue {
 		return r.text([]attribute.KeyValue{turn.Int(e.Turn)}, pauseReason, e.Result.Reason)
-	})
-}
-
-func (r *reporter) exhausted(ctx context.Context, e middleware.Exhausted) {
-	r.instruments.exhausted.Add(ctx, 1, r.instruments.labels.reason[e.Reason]...)
-	addEvent(ctx, "carryon.exhausted", func() []attribute.KeyValue {
-		return []attribute.KeyValue{turn.Int(e.Turn), reason.String(e.Reason.Code())}
 	})
 }
 

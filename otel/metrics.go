@@ -227,7 +227,7 @@ func tokenCounts(counter metric.Int64Counter, t middleware.Tokens) []count {
 }
 
 // continuationEnded counts a continuation, and the closing question if it was that.
-func (i *instruments) continuationEnded(ctx context.Context, e *middleware.ContinuationEnded) {
+func (i *instruments) continuationEnded(ctx context.Context, e *middleware.TurnEnded) {
 	set := metric.WithAttributes(result.String(e.Result))
 	i.continuations.Add(ctx, 1, set)
 	if !e.Asked {

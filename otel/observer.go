@@ -24,9 +24,8 @@ func NewObserver(opts ...Option) middleware.Observer {
 	return middleware.Observer{
 		CallStarted: r.callStarted, TurnStarted: r.turnStarted, CallEnded: r.callEnded,
 		TurnEnded: r.turnEnded, Decision: r.decided,
-		ContinuationStarted: r.continuationStarted, ContinuationEnded: r.continuationEnded,
-		PauseRejected: r.pauseRejected, Paused: r.paused, Exhausted: r.exhausted,
-		ReminderDelivered: r.delivered, TodosRead: r.todosRead, StoreAnswered: r.storeAnswered, Failed: r.failed,
+		ContinuationStarted: r.continuationStarted, PauseCalled: r.pauseCalled,
+		ReminderDelivered: r.delivered, Answered: r.answered, Failed: r.failed,
 	}
 }
 
@@ -123,6 +122,9 @@ func kindOf(turn int) string {
 }
 
 func (r *reporter) turnEnded(ctx context.Context, e middleware.TurnEnded) {
+	if e.Result != "" {
+		r.instruments.continuationEnded(ctx, &e)
+	}
 	c := callOf(ctx)
 	if c == nil || c.turn == nil {
 		return

@@ -24,12 +24,14 @@ func (c *chat) observer() middleware.Observer {
 			if e.Reason.Code() == "background" {
 				c.note("waiting for background tasks")
 			}
+			if e.Exhausted {
+				c.note("gave up: %s", e.Reason)
+			}
 		},
-		PauseRejected: func(_ context.Context, e middleware.PauseRejected) {
-			c.note("no reason to pause: %q", e.Reason)
-		},
-		Exhausted: func(_ context.Context, e middleware.Exhausted) {
-			c.note("gave up: %s", e.Reason)
+		PauseCalled: func(_ context.Context, e middleware.PauseCalled) {
+			if e.Err != nil {
+				c.note("no reason to pause: %q", e.Result.Reason)
+			}
 		},
 		ReminderDelivered: func(ctx context.Context, e middleware.ReminderDelivered) {
 			c.delivered(ctx, func(id string) bool { return slices.Contains(e.Tasks, id) })

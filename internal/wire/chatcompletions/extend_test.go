@@ -157,7 +157,7 @@ func TestRejectedPauseIsAnsweredAsAToolResult(t *testing.T) {
 		wiretest.RequireChat(t, got, wiretest.Plan, "tool_calls")
 		bodies := s.Wire.Bodies()
 		require.Len(t, bodies, 3)
-		rejected := carryontest.Recorded[middleware.PauseRejected](s.Events)
+		rejected := carryontest.Recorded[middleware.PauseCalled](s.Events)
 		require.Len(t, rejected, 1)
 		result := rejected[0].Err.Error() + "\n\nThe task that is still to be done:\n'Write the parser'"
 		added := `,{"role":"assistant","content":` + wiretest.Quoted(t, wiretest.Plan) + `,"tool_calls":[{"id":"call_7","type":"function",` +

@@ -160,7 +160,7 @@ func (p *play) requireAccounts(t *testing.T) {
 	assert.Equal(t, outcome.Turns, p.asked)
 	assert.Equal(t, outcome.Turns-1, outcome.Attempts)
 	assert.Len(t, started, outcome.Attempts)
-	assert.Len(t, carryontest.Recorded[middleware.ContinuationEnded](&p.events), len(started))
+	assert.Len(t, continuationsEnded(&p.events), len(started))
 	assert.Zero(t, p.claim, "the session is free")
 	for n := range 6 {
 		times := strings.Count(p.answer.Text, fmt.Sprintf("turn %d.", n))

@@ -354,7 +354,7 @@ func TestCloseFromWithinRecv(t *testing.T) {
 		},
 		"an observer of the todo source": func(do func()) (todo.Provider, middleware.Option) {
 			return scenario.TwoTodos(), middleware.WithObserver(middleware.Observer{
-				TodosRead: func(context.Context, middleware.TodosRead) { do() },
+				Answered: func(context.Context, middleware.Answered) { do() },
 			})
 		},
 		"an observer of continuations": func(do func()) (todo.Provider, middleware.Option) {
@@ -387,8 +387,8 @@ func TestCloseWhenTheStoreHasAnswered(t *testing.T) {
 	for nth := int64(1); ; nth++ {
 		var stream scenario.Stream
 		var answers atomic.Int64 // the claim may be released on a goroutine of its own
-		observer := middleware.Observer{StoreAnswered: func(context.Context, middleware.StoreAnswered) {
-			if stream.Receiver == nil {
+		observer := middleware.Observer{Answered: func(_ context.Context, e middleware.Answered) {
+			if stream.Receiver == nil || e.Op != "store" {
 				return // the user turn is registered before there is a stream
 			}
 			if answers.Add(1) == nth {

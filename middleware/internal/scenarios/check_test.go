@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
@@ -205,7 +204,7 @@ func TestCheckThatNeverPassesEnds(t *testing.T) {
 				assert.Equal(t, reasons.CheckExhausted, got.Outcome.Reason)
 				assert.Equal(t, c.want, got.Outcome.Worth.ChecksFailed)
 				assert.Zero(t, got.Outcome.Worth.ChecksMended)
-				assert.Len(t, carryontest.Recorded[middleware.Exhausted](s.Events), 1)
+				assert.Len(t, exhaustions(s.Events), 1)
 			})
 		})
 	}

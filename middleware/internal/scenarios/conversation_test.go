@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/origins"
 	"github.com/carryon-go/carryon/internal/reasons"
@@ -201,7 +200,7 @@ func TestCallBesideTheConversationIsLeftAlone(t *testing.T) {
 				assert.Len(t, s.Server.Requests(), len(turns))
 				if tt.want != reasons.Satisfied {
 					assert.Equal(t, tt.want, got.Outcome.Reason)
-					assert.Empty(t, carryontest.Recorded[middleware.Exhausted](s.Events))
+					assert.Empty(t, exhaustions(s.Events))
 				}
 			})
 		})

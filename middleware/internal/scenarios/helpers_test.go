@@ -1,6 +1,7 @@
 package scenarios_test
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -27,6 +28,30 @@ func failures(r *carryontest.Recorder) []string {
 		ops = append(ops, failed.Op)
 	}
 	return ops
+}
+
+// rejections returns the pauses that were rejected.
+func rejections(r *carryontest.Recorder) []middleware.PauseCalled {
+	return slices.DeleteFunc(carryontest.Recorded[middleware.PauseCalled](r),
+		func(e middleware.PauseCalled) bool { return e.Err == nil })
+}
+
+// pauses returns the pauses that were not rejected.
+func pauses(r *carryontest.Recorder) []middleware.PauseCalled {
+	return slices.DeleteFunc(carryontest.Recorded[middleware.PauseCalled](r),
+		func(e middleware.PauseCalled) bool { return e.Err != nil })
+}
+
+// exhaustions returns the decisions that found a budget used up.
+func exhaustions(r *carryontest.Recorder) []middleware.Decision {
+	return slices.DeleteFunc(carryontest.Recorded[middleware.Decision](r),
+		func(e middleware.Decision) bool { return !e.Exhausted })
+}
+
+// continuationsEnded returns the ends of continuations.
+func continuationsEnded(r *carryontest.Recorder) []middleware.TurnEnded {
+	return slices.DeleteFunc(carryontest.Recorded[middleware.TurnEnded](r),
+		func(e middleware.TurnEnded) bool { return e.Result == "" })
 }
 
 // attempts returns the numbers of the continuations that were sent.

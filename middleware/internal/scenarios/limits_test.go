@@ -57,7 +57,7 @@ func TestBudgetsEndTheContinuations(t *testing.T) {
 				assert.Equal(t, tt.want, got.Outcome.Attempts)
 				assert.Equal(t, tt.want+1, got.Outcome.Turns)
 				assert.Len(t, s.Server.Requests(), tt.want+1)
-				exhausted := carryontest.Recorded[middleware.Exhausted](s.Events)
+				exhausted := exhaustions(s.Events)
 				require.Len(t, exhausted, 1)
 				assert.Equal(t, tt.reason, exhausted[0].Reason)
 			})

@@ -212,12 +212,14 @@ func (s waitingStore) Update(ctx context.Context, key string, f records.UpdateFu
 func TestObserversAreToldWhatTheSourceAndTheStoreTook(t *testing.T) {
 	t.Parallel()
 	scenario.InBubbles(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
-		var read []middleware.TodosRead
-		var answered []middleware.StoreAnswered
-		observer := middleware.Observer{
-			TodosRead:     func(_ context.Context, e middleware.TodosRead) { read = append(read, e) },
-			StoreAnswered: func(_ context.Context, e middleware.StoreAnswered) { answered = append(answered, e) },
-		}
+		var read, answered []middleware.Answered
+		observer := middleware.Observer{Answered: func(_ context.Context, e middleware.Answered) {
+			if e.Op == "todos" {
+				read = append(read, e)
+			} else {
+				answered = append(answered, e)
+			}
+		}}
 		todos := todo.ProviderFunc(func(context.Context) ([]todo.Todo, error) {
 			<-time.After(500 * time.Millisecond)
 			if len(read) == 0 {
@@ -238,7 +240,7 @@ func TestObserversAreToldWhatTheSourceAndTheStoreTook(t *testing.T) {
 
 		assert.Len(t, answered, 3, "the user turn, the claim, and its release with the decision that follows")
 		for _, e := range answered {
-			assert.Equal(t, middleware.StoreAnswered{Session: "s", Took: 100 * time.Millisecond}, e)
+			assert.Equal(t, middleware.Answered{TurnID: continuation.TurnID{Session: "s"}, Op: "store", Took: 100 * time.Millisecond}, e)
 		}
 	})
 }
@@ -246,9 +248,9 @@ func TestObserversAreToldWhatTheSourceAndTheStoreTook(t *testing.T) {
 func TestFailuresOfTheStoreAreTold(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
-		var answered []middleware.StoreAnswered
+		var answered []middleware.Answered
 		mw := middleware.New(scenario.TwoTodos(), middleware.WithRecords(brokenStore{}), middleware.WithObserver(middleware.Observer{
-			StoreAnswered: func(_ context.Context, e middleware.StoreAnswered) { answered = append(answered, e) },
+			Answered: func(_ context.Context, e middleware.Answered) { answered = append(answered, e) },
 		}))
 		s := scenario.New(t, m, scenario.TwoTodos())
 		s.Client = s.ClientWith(mw)
@@ -288,8 +290,7 @@ func TestTimesAreTakenOnlyForThoseWhoAsk(t *testing.T) {
 	none, idle := clockLooks(t, scenario.TypedUnary), clockLooks(t, scenario.TypedUnary, middleware.Observer{})
 	assert.Less(t, none, idle, "a turn has times if somebody observes")
 	asked := clockLooks(t, scenario.TypedUnary, middleware.Observer{
-		TodosRead:     func(context.Context, middleware.TodosRead) { events++ },
-		StoreAnswered: func(context.Context, middleware.StoreAnswered) { events++ },
+		Answered: func(context.Context, middleware.Answered) { events++ },
 	})
 	assert.Positive(t, events)
 	assert.Equal(t, idle+2*events, asked)
@@ -309,8 +310,8 @@ func TestContinuationsHaveResults(t *testing.T) {
 			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithLimits(continuation.Limits{MaxAttempts: 1, MinInterval: continuation.Off}))
 				require.NoError(t, s.Ask(fakellm.Text("One:"), turn).Err)
-				require.NotEmpty(t, carryontest.Recorded[middleware.ContinuationEnded](s.Events))
-				assert.Equal(t, result, carryontest.Recorded[middleware.ContinuationEnded](s.Events)[0].Result)
+				require.NotEmpty(t, continuationsEnded(s.Events))
+				assert.Equal(t, result, continuationsEnded(s.Events)[0].Result)
 			})
 		})
 	}
@@ -322,8 +323,8 @@ func TestContinuationsHaveResults(t *testing.T) {
 			defer cancel()
 			answer := s.Call(ctx, scenario.Request(), fakellm.Text("One:"), doFirst(cancel, fakellm.Text("Two:").Hang()))
 			require.ErrorIs(t, answer.Err, context.Canceled)
-			require.Len(t, carryontest.Recorded[middleware.ContinuationEnded](s.Events), 1)
-			assert.Equal(t, "interrupted", carryontest.Recorded[middleware.ContinuationEnded](s.Events)[0].Result)
+			require.Len(t, continuationsEnded(s.Events), 1)
+			assert.Equal(t, "interrupted", continuationsEnded(s.Events)[0].Result)
 		})
 	})
 }
@@ -348,11 +349,13 @@ func TestQuestionsHaveResults(t *testing.T) {
 				s := scenario.New(t, m, todo.FromConversation(), middleware.WithClosingQuestion(), middleware.WithLogger(logged.logger()))
 				answer := s.Call(s.Ctx, scenario.WithEdit(scenario.Request(), "call_1"), fakellm.Text("Done."), scene.second)
 				require.NoError(t, answer.Err)
-				assert.Equal(t, []middleware.ContinuationEnded{{
-					TurnID: continuation.TurnID{Session: "s", Call: 1, Turn: 2, Attempt: 1},
-					Asked:  true, Result: scene.result, ToolCalls: scene.toolCalls,
-					Usage: adapter.Usage{Prompt: 200, Completion: 3, Total: 203},
-				}}, carryontest.Recorded[middleware.ContinuationEnded](s.Events))
+				continuations := continuationsEnded(s.Events)
+				require.Len(t, continuations, 1)
+				assert.Equal(t, continuation.TurnID{Session: "s", Call: 1, Turn: 2, Attempt: 1}, continuations[0].TurnID)
+				assert.True(t, continuations[0].Asked)
+				assert.Equal(t, scene.result, continuations[0].Result)
+				assert.Equal(t, scene.toolCalls, continuations[0].ToolCalls)
+				assert.Equal(t, adapter.Usage{Prompt: 200, Completion: 3, Total: 203}, continuations[0].Usage)
 				started, ended := logged.withMessage(t, "carryon: continuation started"), logged.withMessage(t, "carryon: continuation ended")
 				require.Len(t, started, 1)
 				require.Len(t, ended, 1)
@@ -391,8 +394,8 @@ func TestSlowAndBrokenObserversCannotBreakACall(t *testing.T) {
 		assert.Equal(t, 2, answer.Outcome.Turns, "the time of observers counts against no limit")
 		assert.Equal(t, reasons.ToolCalls, answer.Outcome.Reason)
 		for _, name := range []string{
-			"CallStarted", "TurnStarted", "TurnEnded", "Decision", "TodosRead", "StoreAnswered", "ContinuationStarted",
-			"ContinuationEnded", "CallEnded", "Failed",
+			"CallStarted", "TurnStarted", "TurnEnded", "Decision", "Answered", "ContinuationStarted",
+			"CallEnded", "Failed",
 		} {
 			assert.True(t, called[name], name)
 		}

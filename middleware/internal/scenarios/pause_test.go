@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carryon-go/carryon/carryontest"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/pausetool"
 	"github.com/carryon-go/carryon/internal/reasons"
@@ -37,7 +36,7 @@ func requirePaused(t *testing.T, s *scenario.Scenario, got scenario.Answer, show
 	assert.Equal(t, reasons.Paused, got.Outcome.Reason)
 	require.NotNil(t, got.Outcome.Paused)
 	assert.Equal(t, shown, got.Outcome.Paused.Reason)
-	paused := carryontest.Recorded[middleware.Paused](s.Events)
+	paused := pauses(s.Events)
 	require.Len(t, paused, 1)
 	assert.Equal(t, *got.Outcome.Paused, paused[0].Result)
 	assert.Equal(t, shown, s.State(t).Paused.Reason)
@@ -141,9 +140,9 @@ func TestRejectedPauseIsAnsweredAsAToolResult(t *testing.T) {
 
 		assert.Equal(t, []int{1, 2}, attempts(s.Events), "the answer is an attempt")
 		assert.Equal(t, 2, s.State(t).Continuations)
-		rejected := carryontest.Recorded[middleware.PauseRejected](s.Events)
+		rejected := rejections(s.Events)
 		require.Len(t, rejected, 1)
-		assert.Equal(t, "stuck", rejected[0].Reason)
+		assert.Equal(t, "stuck", rejected[0].Result.Reason)
 		require.ErrorIs(t, rejected[0].Err, pause.ErrInvalidReason)
 		assert.Nil(t, got.Outcome.Paused)
 	})
@@ -241,7 +240,7 @@ func TestPauseIsAcceptedIfNoAttemptIsLeft(t *testing.T) {
 				got := s.Ask(fakellm.Text("One:"), fakellm.Pause("stuck"))
 				requirePaused(t, s, got, "stuck")
 				assert.Equal(t, "One:\n\nTask paused: stuck", got.Text)
-				assert.Empty(t, carryontest.Recorded[middleware.PauseRejected](s.Events))
+				assert.Empty(t, rejections(s.Events))
 			})
 		})
 	}
@@ -394,7 +393,7 @@ func TestRejectedPrintedPauseStandsInTheNextPrompt(t *testing.T) {
 		assert.Equal(t, "user", s.Server.Requests()[2].Last().Role, "there is no call to answer")
 		assert.Contains(t, prompts[1],
 			"Previous attempt: the pause reason was rejected: Reason too brief (min 10 characters for clarity)")
-		assert.Len(t, carryontest.Recorded[middleware.PauseRejected](s.Events), 1)
+		assert.Len(t, rejections(s.Events), 1)
 	})
 }
 

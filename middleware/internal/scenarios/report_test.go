@@ -48,27 +48,27 @@ func TestEventsComeInOrder(t *testing.T) {
 		want  []string // after the first turn's
 	}{
 		{"answered with a call", []fakellm.Turn{fakellm.Text("One:"), scenario.Edit()}, []string{
-			"ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Decision 2",
+			"ContinuationStarted 2", "TurnEnded 2", "Decision 2",
 		}},
 		{"exhausted", scenario.Texts("One:", "Two:", "Three:"), []string{
-			"ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Decision 2",
-			"ContinuationStarted 3", "TurnEnded 3", "ContinuationEnded 3", "Decision 3", "Exhausted 3",
+			"ContinuationStarted 2", "TurnEnded 2", "Decision 2",
+			"ContinuationStarted 3", "TurnEnded 3", "Decision 3",
 		}},
 		{"paused", []fakellm.Turn{fakellm.Text("One:"), fakellm.Pause(scenario.Blocked)}, []string{
-			"ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Paused 2",
+			"ContinuationStarted 2", "TurnEnded 2", "PauseCalled 2",
 		}},
 		{"rejected, then paused", []fakellm.Turn{
 			fakellm.Text("One:"), fakellm.Pause("stuck"), fakellm.Pause("stuck"),
 		}, []string{
-			"ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Decision 2", "PauseRejected 2",
-			"ContinuationStarted 3", "TurnEnded 3", "ContinuationEnded 3", "Paused 3",
+			"ContinuationStarted 2", "TurnEnded 2", "Decision 2", "PauseCalled 2",
+			"ContinuationStarted 3", "TurnEnded 3", "PauseCalled 3",
 		}},
 		{"failed three times", []fakellm.Turn{
 			fakellm.Text("One:"), scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable), scenario.Failure(http.StatusServiceUnavailable),
 		}, []string{
-			"ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Failed 2", "Decision 2",
-			"ContinuationStarted 3", "TurnEnded 3", "ContinuationEnded 3", "Failed 3", "Decision 3",
-			"ContinuationStarted 4", "TurnEnded 4", "ContinuationEnded 4", "Failed 4",
+			"ContinuationStarted 2", "TurnEnded 2", "Failed 2", "Decision 2",
+			"ContinuationStarted 3", "TurnEnded 3", "Failed 3", "Decision 3",
+			"ContinuationStarted 4", "TurnEnded 4", "Failed 4",
 		}},
 	}
 	for _, tt := range tests {
@@ -106,7 +106,7 @@ func TestEventsSayWhatHappened(t *testing.T) {
 				Usage: adapter.Usage{Prompt: 100, Completion: 10, Total: 110},
 			},
 			{
-				TurnID: second, ResponseID: "chatcmpl-2", ResponseModel: "test-model", Finish: "tool_calls", ToolCalls: 2,
+				TurnID: second, ResponseID: "chatcmpl-2", ResponseModel: "test-model", Finish: "tool_calls", ToolCalls: 2, Result: "tool_call",
 				Usage: adapter.Usage{Prompt: 200, Completion: 20, Total: 220},
 			},
 		}, timeless(carryontest.Recorded[middleware.TurnEnded](s.Events)))
@@ -114,9 +114,6 @@ func TestEventsSayWhatHappened(t *testing.T) {
 			TurnID: second, Prompt: s.Prompts()[0],
 			Todo: todo.Todo{ID: "1", Content: "Write the parser", Status: todo.InProgress},
 		}}, carryontest.Recorded[middleware.ContinuationStarted](s.Events))
-		assert.Equal(t, []middleware.ContinuationEnded{{
-			TurnID: second, Result: "tool_call", ToolCalls: 2, Usage: adapter.Usage{Prompt: 200, Completion: 20, Total: 220},
-		}}, carryontest.Recorded[middleware.ContinuationEnded](s.Events))
 
 		decisions := carryontest.Recorded[middleware.Decision](s.Events)
 		require.Len(t, decisions, 2)
@@ -176,11 +173,8 @@ func TestObserversThatPanicDoNotMatter(t *testing.T) {
 			TurnEnded:           func(context.Context, middleware.TurnEnded) { panic("1") },
 			Decision:            func(context.Context, middleware.Decision) { panic("2") },
 			ContinuationStarted: func(_ context.Context, e middleware.ContinuationStarted) { panic(e.Prompt) },
-			ContinuationEnded:   func(context.Context, middleware.ContinuationEnded) { panic("4") },
-			PauseRejected:       func(context.Context, middleware.PauseRejected) { panic("5") },
-			Paused:              func(context.Context, middleware.Paused) { panic("6") },
-			Exhausted:           func(context.Context, middleware.Exhausted) { panic("7") },
-			Failed:              func(context.Context, middleware.Failed) { panic("8") },
+			PauseCalled:         func(context.Context, middleware.PauseCalled) { panic("4") },
+			Failed:              func(context.Context, middleware.Failed) { panic("5") },
 		}
 		logged := new(logBook)
 		after := carryontest.NewRecorder()
@@ -189,8 +183,8 @@ func TestObserversThatPanicDoNotMatter(t *testing.T) {
 		got := s.Ask(fakellm.Text("One:"), fakellm.Pause("stuck"), fakellm.Pause("stuck"))
 
 		requirePaused(t, s, got, "stuck")
-		want := append(firstTurn(), "ContinuationStarted 2", "TurnEnded 2", "ContinuationEnded 2", "Decision 2",
-			"PauseRejected 2", "ContinuationStarted 3", "TurnEnded 3", "ContinuationEnded 3", "Paused 3")
+		want := append(firstTurn(), "ContinuationStarted 2", "TurnEnded 2", "Decision 2",
+			"PauseCalled 2", "ContinuationStarted 3", "TurnEnded 3", "PauseCalled 3")
 		others := slices.DeleteFunc(eventNames(after), func(name string) bool { return strings.HasPrefix(name, "Failed") })
 		assert.Equal(t, want, others, "the other observers get all events")
 		assert.Equal(t, slices.Repeat([]string{"observer"}, len(want)), failures(after))

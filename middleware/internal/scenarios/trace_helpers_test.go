@@ -145,13 +145,10 @@ func (s trace) plain() trace {
 		case middleware.TurnEnded:
 			e.Err, e.Times = kindOf(e.Err), middleware.Times{}
 			s.events[i] = e
-		case middleware.ContinuationEnded:
-			e.Err = kindOf(e.Err)
-			s.events[i] = e
 		case middleware.Failed:
 			e.Err = kindOf(e.Err)
 			s.events[i] = e
-		case middleware.Paused:
+		case middleware.PauseCalled:
 			e.Result.Time = toTheSecond(e.Result.Time)
 			s.events[i] = e
 		}

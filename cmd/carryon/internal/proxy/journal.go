@@ -213,26 +213,16 @@ func (j *journal) observer() middleware.Observer {
 				t.decided, t.goOn, t.dryRun, t.reason = true, e.Continue, e.DryRun, e.Reason
 				t.wouldAsk = e.Asks
 			})
+			if e.Exhausted {
+				j.count(func(c *counts) { c.Exhausted++ })
+			}
 		},
 		ContinuationStarted: func(ctx context.Context, e middleware.ContinuationStarted) {
 			j.at(ctx, e.TurnID, func(entry *entry, t *turn) {
 				t.attempt, t.asked, t.todo = e.Attempt, e.Asks, entry.quote("", j.text(e.Todo.Content))
 			})
 		},
-		ContinuationEnded: func(ctx context.Context, e middleware.ContinuationEnded) {
-			j.at(ctx, e.TurnID, func(_ *entry, t *turn) { t.continued = result(e.Result) })
-		},
-		PauseRejected: func(ctx context.Context, e middleware.PauseRejected) {
-			j.at(ctx, e.TurnID, func(entry *entry, t *turn) {
-				t.paused = true
-				entry.note(t, notePauseRefused, e.Err.Error(), j.appended(e.Reason))
-				j.add(func(c *counts) { c.Refused++ })
-			})
-		},
-		Paused: func(ctx context.Context, e middleware.Paused) { j.at(ctx, e.TurnID, j.paused(&e)) },
-		Exhausted: func(context.Context, middleware.Exhausted) { // the decision before it names the budget
-			j.count(func(c *counts) { c.Exhausted++ })
-		},
+		PauseCalled: func(ctx context.Context, e middleware.PauseCalled) { j.at(ctx, e.TurnID, j.paused(&e)) },
 		Failed: func(ctx context.Context, e middleware.Failed) {
 			j.count(func(c *counts) { c.Failed++ })
 			j.at(ctx, e.TurnID, func(entry *entry, t *turn) {
@@ -246,6 +236,7 @@ func (j *journal) observer() middleware.Observer {
 // turnEnded records the end of a turn.
 func (j *journal) turnEnded(ctx context.Context, entry *entry, t *turn, e *middleware.TurnEnded) {
 	t.began, t.ended = e.Times.Began, e.Times.Ended
+	t.continued = result(e.Result)
 	t.finish, t.toolCalls, t.usage = strings.Clone(short(e.Finish, maxName)), e.ToolCalls, e.Usage
 	if e.Err == nil {
 		return
@@ -255,10 +246,15 @@ func (j *journal) turnEnded(ctx context.Context, entry *entry, t *turn, e *middl
 	t.interrupted = telemetry.IsInterruption(ctx, e.Err)
 }
 
-// paused records a pause.
-func (j *journal) paused(e *middleware.Paused) func(*entry, *turn) {
+// paused records a pause, or that it was refused.
+func (j *journal) paused(e *middleware.PauseCalled) func(*entry, *turn) {
 	return func(entry *entry, t *turn) {
 		t.paused = true
+		if e.Err != nil {
+			j.add(func(c *counts) { c.Refused++ })
+			entry.note(t, notePauseRefused, e.Err.Error(), j.appended(e.Result.Reason))
+			return
+		}
 		j.add(func(c *counts) { c.Pauses++ })
 		until := ", until the user writes again"
 		if e.Session == "" {
