@@ -45,9 +45,9 @@ func (c *Conversation) Judge(r *Result) error {
 		problems = append(problems, errors.New("it was not continued"))
 	}
 	if asked > 1 && r.Joined.accepts() {
-		problems = append(problems, c.judgeShape(r.Raw))
+		problems = append(problems, c.judgeShape(r.Raw, c.Turns[asked-1].damaged))
 	}
-	problems = append(problems, c.judgeTexts(r, asked), c.judgeHalfCalls(r, asked), c.judgeEnd(r, asked))
+	problems = append(problems, c.judgeTexts(r, asked), c.judgeCalls(r, asked), c.judgeEnd(r, asked))
 	return errors.Join(problems...)
 }
 
@@ -69,7 +69,7 @@ var otherChoice = regexp.MustCompile(`"choices":\[\{"index":[1-9]`)
 
 // judgeShape checks what only the strictest clients look at: a joined answer begins and
 // ends once, and so does each of its blocks.
-func (c *Conversation) judgeShape(joined string) error {
+func (c *Conversation) judgeShape(joined string, damaged bool) error {
 	counts := func(member string) int { return strings.Count(joined, member) }
 	once := [...][]string{
 		{`"finish_reason":"`}, {`"type":"message_start"`, `"type":"message_delta"`, `"type":"message_stop"`}, {`"type":"response.created"`, `"type":"response.completed"`},
@@ -82,7 +82,8 @@ func (c *Conversation) judgeShape(joined string) error {
 	if c.Protocol == ChatCompletions && otherChoice.MatchString(joined) {
 		return errors.New("a choice has another number")
 	}
-	if begun, ended := counts(`"type":"content_block_start"`), counts(`"type":"content_block_stop"`); begun != ended {
+	begun, ended := counts(`"type":"content_block_start"`), counts(`"type":"content_block_stop"`)
+	if begun != ended && (!damaged || begun != ended+1) { // half a call has no end
 		return fmt.Errorf("%d blocks begin, and %d end", begun, ended)
 	}
 	return nil
@@ -110,8 +111,11 @@ func (c *Conversation) judgeTexts(r *Result, asked int) error {
 		if c.Turns[i].script.pauses() {
 			return nil // some of it is not shown
 		}
-		if alone.Finish == "" && i < asked-1 {
+		if alone.Finish == "" && len(r.Requests) > i+1 {
 			continue // it was sent again, as nothing of it was shown yet
+		}
+		if r.Joined.Err != nil && c.Turns[i].mayBeRefused(alone.Calls) {
+			return nil // it was refused before its text came
 		}
 		if c.Protocol == Responses && c.Turns[i].isShuffled {
 			continue // the end of an item repeats its text, so that a later part of it is dropped
@@ -160,21 +164,32 @@ func (r *Result) allAccept(asked int) bool {
 	return !slices.ContainsFunc(r.Alone[:asked], func(a Reading) bool { return !a.accepts() })
 }
 
-// judgeHalfCalls checks that half a call does not look whole, unless it does so alone.
-func (c *Conversation) judgeHalfCalls(r *Result, asked int) error {
-	last := &r.Alone[asked-1]
+// judgeCalls checks that each call is one that the client reads of the turn alone, or
+// that the model meant, unless events are in disorder or the client fails alone. Half a call must not
+// look whole, unless it does so alone.
+func (c *Conversation) judgeCalls(r *Result, asked int) error {
+	last, turn := &r.Alone[asked-1], &c.Turns[asked-1]
 	if !r.Joined.accepts() {
 		return nil
 	}
+	isHalf := func(c Call) bool { return !json.Valid([]byte(c.Arguments)) }
 	for _, call := range r.Joined.Calls {
-		if !json.Valid([]byte(call.Arguments)) && (last.Finish == "" || !slices.Contains(last.Calls, call)) {
+		switch {
+		case isHalf(call) && (last.Finish == "" || !slices.ContainsFunc(last.Calls, isHalf)):
 			return fmt.Errorf("half a call looks whole: %v", call)
+		case !turn.isShuffled && last.Err == nil && !isHalf(call) && !slices.Contains(last.Calls, call) && !turn.means(call):
+			return fmt.Errorf("a call is not the model's: %v", call)
 		}
 	}
-	if !c.Turns[asked-1].ends(c.Protocol) && len(r.Joined.Calls) > 0 {
+	if !turn.ends(c.Protocol) && len(r.Joined.Calls) > 0 {
 		return errors.New("calls of a turn that has failed look whole")
 	}
 	return nil
+}
+
+// means reports whether the model meant a call, whatever was damaged since.
+func (t *Turn) means(call Call) bool {
+	return slices.ContainsFunc(t.script, func(p part) bool { return p.name == call.Name && p.whole() == call.Arguments })
 }
 
 // ends reports whether the turn says how it ends.
@@ -191,9 +206,7 @@ func (t *Turn) mayBeRefused(calls []Call) bool {
 	if t.isCut || t.script.pauses() || len(calls) == 0 {
 		return true
 	}
-	return t.isShuffled || slices.ContainsFunc(calls, func(c Call) bool {
-		return !slices.ContainsFunc(t.script, func(p part) bool { return p.name == c.Name && p.whole() == c.Arguments })
-	})
+	return t.isShuffled || slices.ContainsFunc(calls, func(c Call) bool { return !t.means(c) })
 }
 
 // judgeEnd checks how the joined answer ends.

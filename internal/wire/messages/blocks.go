@@ -110,10 +110,11 @@ func (s *blocks) endFirst(t *turn) {
 	}
 }
 
-// endTurn ends a turn that was kept. No later text goes into its block of text.
-func (s *blocks) endTurn() {
+// endTurn ends a turn that was kept. No later text goes into its block of text. A call
+// that was open when the turn broke off stays so: it may be half a call.
+func (s *blocks) endTurn(brokeOff bool) {
 	for _, b := range s.turn {
-		if b.state == open && b != s.text {
+		if b.state == open && b != s.text && (!brokeOff || b.kind != typeToolUse) {
 			s.unclosed = append(s.unclosed, b.shown)
 		}
 	}

@@ -34,7 +34,7 @@ func (c *codec) EndTurn(keep bool) {
 		c.blocks.endFirst(&c.turn)
 	}
 	if keep {
-		c.blocks.endTurn()
+		c.blocks.endTurn(!c.turn.stopped)
 	}
 	c.later, c.turn = true, turn{}
 }
@@ -100,7 +100,7 @@ func (c *codec) appendLater(dst []sse.Event, ev *event, edit *adapter.Edit) []ss
 
 // appendContent shows the content that came with the start of a message.
 func (c *codec) appendContent(dst []sse.Event, ev *event, edit *adapter.Edit) []sse.Event {
-	c.blocks.endTurn() // some gateways begin a message again
+	c.blocks.endTurn(false) // some gateways begin a message again
 	shown := *edit
 	for _, content := range rawjson.Elements(rawjson.Member(ev.message, "content")) {
 		whole := event{kind: blockStart, index: noIndex, block: content}

@@ -200,3 +200,40 @@ func TestIDsThatAreUsedTwice(t *testing.T) {
 	}
 	assert.Equal(t, []string{"t1", "t1_1", "t2", "t2_2"}, ids)
 }
+
+// A part of a call that fits no open call may leave the call with half of its input: the answer fails, also behind the stop reason.
+func TestPartsThatBelongToNoCall(t *testing.T) {
+	t.Parallel()
+	first := began("") + text("0", wiretest.Plan) + ended("end_turn")
+	start := event("content_block_start", `"index":0,"content_block":`+call)
+	part := func(index, json string) string {
+		return event("content_block_delta", `"index":`+index+`,"delta":`+input(json))
+	}
+	stop := event("content_block_stop", `"index":0`)
+	end, last, _ := strings.Cut(ended("tool_use"), "event: message_stop")
+	last = "event: message_stop" + last
+	for name, second := range map[string]string{
+		"behind the end of the call":                      start + stop + part("0", "{}") + end + last,
+		"behind the stop reason":                          start + end + stop + part("0", "{}") + last,
+		"under another index than the parts before":       start + part("0", "{}") + part("1", "{}") + stop + end + last,
+		"under the index of the call, and another before": start + part("1", "{}") + part("0", "{}") + stop + end + last,
+	} {
+		got, outcome, err := replayed(t, strings.NewReader(first), strings.NewReader(began("")+second))
+		require.Error(t, err, name)
+		require.Error(t, outcome.Err, name)
+		assert.NotContains(t, got, `"stop_reason":"tool_use"`, name)
+	}
+}
+
+// A call that is open when its turn breaks off stays open, even if the turn has said how it stops.
+func TestOpenCallOfATurnThatBreaksOffBehindItsStopReason(t *testing.T) {
+	t.Parallel()
+	first := began("") + text("0", wiretest.Plan) + ended("end_turn")
+	end, _, _ := strings.Cut(ended("tool_use"), "event: message_stop")
+	half := began("") + event("content_block_start", `"index":0,"content_block":`+call) +
+		event("content_block_delta", `"index":0,"delta":`+input(`{"pa`)) + end
+	got, _, err := replayed(t, strings.NewReader(first), strings.NewReader(half))
+	require.NoError(t, err)
+	assert.Contains(t, got, "edit_file")
+	assert.Equal(t, stops(first), stops(got), "half a call is not ended")
+}

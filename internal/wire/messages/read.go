@@ -17,18 +17,20 @@ var errCompacted = errors.New("transport: the provider has shortened the convers
 
 // turn is the part of a turn that was read. The next turn replaces it.
 type turn struct {
-	usage  []byte // in its message_start
-	reason string // the stop reason in message_start; used if no message_delta follows
-	ended  bool   // there was a message_delta
-	begun  int    // how many blocks have begun
-	last   string // the type of the newest
-	top    int    // the highest of their indexes
-	open   []readBlock
+	usage   []byte // in its message_start
+	reason  string // the stop reason in message_start; used if no message_delta follows
+	ended   bool   // there was a message_delta
+	stopped bool   // there was a message_stop
+	begun   int    // how many blocks have begun
+	last    string // the type of the newest
+	top     int    // the highest of their indexes
+	open    []readBlock
 }
 
 // readBlock is a content block that has begun and not ended.
 type readBlock struct {
 	index int // on the wire
+	parts int // the index of its input's parts, or noIndex before one came
 	order int // among the blocks of the turn
 	kind  string
 	size  int // of its parts that are held; see [waits]
@@ -45,7 +47,7 @@ func (t *turn) begin(index int, kind string) bool {
 	if len(t.open) == maxOpen {
 		return false
 	}
-	t.open = append(t.open, readBlock{index: index, order: order, kind: kind})
+	t.open = append(t.open, readBlock{index: index, parts: noIndex, order: order, kind: kind})
 	return true
 }
 
@@ -82,6 +84,7 @@ func (c *codec) Read(e *sse.Event, t adapter.TurnReader) {
 		if c.turn.reason != "" && !c.turn.ended {
 			c.finish(nil, c.turn.reason, t)
 		}
+		c.turn.stopped = true
 		t.Done()
 	case failure:
 		t.Fail(failureIn(ev.data))
@@ -214,17 +217,37 @@ func (c *codec) readDelta(ev *event, t adapter.TurnReader) {
 	c.readHeld(ev, t)
 }
 
-// readInput reads a part of a call's input. One that comes after its call has ended
-// belongs to no other: without it, the call would look whole.
+// readInput reads a part of a call's input. Some servers number the parts of a block
+// otherwise than its start. A part that comes after its call has ended, or under a
+// number that other parts of the call do not have, belongs to no call: without it, one
+// would look whole.
 func (c *codec) readInput(ev *event, t adapter.TurnReader) {
 	at, input := c.turn.find(ev.index), c.texts.Of(rawjson.Member(ev.delta, "partial_json"))
-	isLate := at < 0 || ev.index != noIndex && c.turn.open[at].index != ev.index && ev.index <= c.turn.top
-	switch {
-	case c.later && input != "" && (isLate || c.turn.open[at].kind != typeToolUse && !mayCall(c.turn.open[at].kind)):
+	if c.later && input != "" && !c.turn.takes(at, ev.index) {
+		t.OtherCall() // what was shown of its call is half of it
 		t.Fail(wire.ErrUnreadable)
-	case at >= 0 && c.turn.open[at].kind == typeToolUse:
-		t.Call(c.turn.open[at].index, "", "", input)
+		return
 	}
+	if at < 0 {
+		return
+	}
+	b := &c.turn.open[at]
+	if input != "" && ev.index != noIndex {
+		b.parts, c.turn.top = ev.index, max(c.turn.top, ev.index)
+	}
+	if b.kind == typeToolUse {
+		t.Call(b.index, "", "", input)
+	}
+}
+
+// takes reports whether the open block takes a part of a call's input that has an index.
+func (t *turn) takes(at, index int) bool {
+	if at < 0 {
+		return false
+	}
+	b := &t.open[at]
+	isItsOwn := index == noIndex || index == b.parts || b.parts == noIndex && (index == b.index || index > t.top)
+	return isItsOwn && (b.kind == typeToolUse || mayCall(b.kind))
 }
 
 // readHeld counts the parts of a block that are held. What may be a call, and is too

@@ -1,6 +1,7 @@
 package responses_test
 
 import (
+	"context"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -190,4 +191,28 @@ func damaged(text string, random *rand.Rand) string {
 		}
 	}
 	return string(b)
+}
+
+// Some gateways stream no call, and list it in the response object alone. A todo_pause
+// there pauses, and is not shown.
+func TestPauseThatIsOnlyListed(t *testing.T) {
+	t.Parallel()
+	all := wiretest.Bytes(t, "/responses", responsesBody(true), fakellm.Text(wiretest.Plan), fakellm.Pause(wiretest.Blocked).AndText("It fails."))
+	var streamed strings.Builder
+	for event := range strings.SplitAfterSeq(all[1], "\n\n") {
+		if isCall := strings.Contains(event, "function_call"); !isCall || strings.Contains(event, `"response.completed"`) {
+			streamed.WriteString(event)
+		}
+	}
+	require.Contains(t, streamed.String(), "todo_pause")
+	pauses := 0
+	body, err := readVia(t, &wiretest.Replay{Answers: []io.Reader{strings.NewReader(all[0]), strings.NewReader(streamed.String())}}, wiretest.TwoTodos,
+		middleware.WithObserver(middleware.Observer{Paused: func(context.Context, middleware.Paused) { pauses++ }}))
+	require.NoError(t, err)
+	assert.NotContains(t, body, `"todo_pause"`)
+	answer, problem := readResponses(body)
+	require.NoError(t, problem)
+	assert.Empty(t, answer.calls())
+	assert.Contains(t, strings.Join(answer.texts(), ""), "It fails.")
+	assert.Equal(t, 1, pauses)
 }

@@ -415,7 +415,7 @@ func (t *turn) readEnd(response []byte, to adapter.TurnReader) (usage []byte) {
 		case "end_turn":
 			end.goesOn = string(s.Raw()) == "false"
 		case "output":
-			t.read.readOutput(s.Raw(), to)
+			t.readOutput(s.Raw(), to)
 		case "usage":
 			if raw := s.Raw(); len(raw) > 0 && raw[0] == '{' {
 				usage = raw
@@ -447,20 +447,23 @@ func (r *turnRead) finish(e *turnEnd, to adapter.TurnReader) {
 }
 
 // readOutput reads items that were not streamed.
-func (r *turnRead) readOutput(output []byte, to adapter.TurnReader) {
-	listed := 0
+func (t *turn) readOutput(output []byte, to adapter.TurnReader) {
+	r := &t.read
+	listed, streamed, streamsCalls := 0, r.opened, r.calls
 	s := rawjson.Over(output)
-	for range s.Elements() {
+	for i := range s.Elements() {
 		listed++
 		switch f := readItem(&s); {
 		case f.kind == unknown || f.kind == compaction:
 			to.Unknown()
-		case (f.kind == functionCall || f.kind == otherCall) && !r.calls:
+		case f.kind == functionCall && !streamsCalls:
+			t.readItem(t.open(&event{kind: itemDone, output: i, fields: f}, to), &f, to)
+		case f.kind == otherCall && !streamsCalls:
 			r.calls = true
 			to.OtherCall()
 		}
 	}
-	if listed > 0 && r.opened == 0 {
+	if listed > 0 && streamed == 0 {
 		to.Unknown() // nothing of it was shown
 	}
 	if r.shells > 0 {
