@@ -26,6 +26,7 @@ func TestCommandChangesASetting(t *testing.T) {
 		"/set todo-continuation yes":            {"todo-continuation is now true.", defaults},
 		"/set approval-mode yolo":               {"approval-mode is now yolo.", yolo},
 		"/set approval-mode default":            {"approval-mode is now default.", defaults},
+		"/set approval-mode standard":           {"approval-mode is now default.", defaults},
 		"  /SET\tTodo-Continuation \u00a0 OFF ": {"todo-continuation is now false.", off},
 		"/Set TODO_CONTINUATION False\r\n":      {"todo-continuation is now false.", off},
 		"/set approval_mode Yolo":               {"approval-mode is now yolo.", yolo},

@@ -273,12 +273,15 @@ func knownSettings() []setting {
 			show:  func(v continuation.Values) string { return string(v.ApprovalMode) },
 			parse: func(value string) (settingChange, string) {
 				mode := continuation.ApprovalMode(value)
+				if value == "standard" { // as the documents call it
+					mode = continuation.ApprovalDefault
+				}
 				if mode.Check() != nil {
 					return nil, ""
 				}
 				return func(ctx context.Context, s *Settings, session string) error {
 					return s.SetApprovalMode(ctx, session, mode)
-				}, value
+				}, string(mode)
 			},
 		},
 	}
