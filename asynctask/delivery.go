@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/internal/delivery"
 )
 
@@ -18,6 +19,8 @@ func (m *Manager) Deliveries() delivery.Tasks { return deliveries{m} }
 type deliveries struct{ m *Manager }
 
 func (d deliveries) IsShared() bool { return d.m.poller.isShared }
+
+func (d deliveries) Clock() clock.Clock { return d.m.lifecycle.clock }
 
 func (d deliveries) SummaryInSystem() bool { return d.m.summaryInSystem }
 

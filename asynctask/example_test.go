@@ -7,7 +7,6 @@ import (
 
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/testkit/testclock"
 	"github.com/carryon-go/carryon/records"
 )
 
@@ -183,15 +182,14 @@ func ExampleWithOneConversation() {
 }
 
 func ExampleManager_Handle() {
-	clock := testclock.New() // the system's clock would do
-	tasks := asynctask.NewManager(asynctask.WithClock(clock))
+	tasks := asynctask.NewManager()
 	ctx := continuation.WithSession(context.Background(), "conversation-42")
 	_, _ = tasks.Begin(ctx, "job-7", "transcode the video")
 	subtitles, _ := tasks.Begin(ctx, "job-8", "write the subtitles")
 	_ = tasks.Finish(ctx, subtitles, asynctask.Message("412 lines"))
 
 	tool := asynctask.CheckTool() // declared to the model among the program's tools
-	for _, arguments := range []string{`{}`, `{"task_id":"job-8"}`, `{"task_id":"job"}`} {
+	for _, arguments := range []string{`{}`, `{"task_id":"job"}`} {
 		result, _, _ := tasks.Handle(ctx, tool.Name, arguments)
 		fmt.Println(result)
 	}
@@ -199,14 +197,6 @@ func ExampleManager_Handle() {
 	// [ASYNC TASKS: 2 total]
 	// [1] transcode the video - [RUNNING] (job-7)
 	// [2] write the subtitles - [DONE] (job-8)
-	// write the subtitles - [DONE] (job-8)
-	// Started 2030-01-01T00:00:00Z, ended after 0s.
-	// {
-	//   "agent_id": "job-8",
-	//   "terminate_reason": "GOAL",
-	//   "emitted_vars": {},
-	//   "final_message": "412 lines"
-	// }
 	// Error: 2 tasks begin with "job". Use more of the id:
 	// transcode the video - [RUNNING] (job-7)
 	// write the subtitles - [DONE] (job-8)

@@ -1,5 +1,10 @@
 package asynctask
 
+import "github.com/carryon-go/carryon/internal/clock"
+
+// WithClock replaces the system's clock.
+func WithClock(c clock.Clock) Option { return clock.Option[Option](c) }
+
 const (
 	MaxCompletion  = maxCompletion
 	MaxReminder    = maxReminder

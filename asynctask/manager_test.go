@@ -15,7 +15,6 @@ import (
 
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/testkit/testclock"
 )
 
 // untilCancelled is a task that ends when it is cancelled.
@@ -334,13 +333,12 @@ func TestWrongUsePanics(t *testing.T) {
 	m := asynctask.NewManager(nil)
 	var noCtx context.Context
 	for want, options := range map[string][]asynctask.Option{
-		"asynctask: limit 0 is not positive (use asynctask.Off for none)":         {asynctask.WithLimit(0), asynctask.WithClock(nil)},
+		"asynctask: limit 0 is not positive (use asynctask.Off for none)":         {asynctask.WithLimit(0), asynctask.WithLimit(-2)},
 		"asynctask: limit -2 is not positive (use asynctask.Off for none)":        {asynctask.WithLimit(-2)},
 		"asynctask: session limit 0 is not positive (use asynctask.Off for none)": {asynctask.WithSessionLimit(0)},
 		"asynctask: memory 0 is not positive":                                     {asynctask.WithMemory(0)},
 		"asynctask: task life 0s is not positive (use asynctask.Off for none)":    {asynctask.WithTaskLife(0)},
 		"asynctask: retention -2ns is not positive (use asynctask.Off for none)":  {asynctask.WithRetention(-2)},
-		"asynctask: nil clock":   {asynctask.WithClock(nil)},
 		"asynctask: nil records": {asynctask.WithRecords(nil)},
 	} {
 		assert.PanicsWithValue(t, "carryon/"+want, func() { asynctask.NewManager(options...) })
@@ -360,14 +358,4 @@ func TestWrongUsePanics(t *testing.T) {
 	} {
 		assert.PanicsWithValue(t, "carryon/asynctask: nil context", f)
 	}
-}
-
-func TestClockOfTheTestKitFits(t *testing.T) {
-	t.Parallel()
-	clock := testclock.New()
-	assert.Implements(t, (*asynctask.Clock)(nil), clock)
-	assert.Implements(t, (*interface {
-		Stop() bool
-		Reset(d time.Duration) bool
-	})(nil), clock.AfterFunc(time.Hour, func() {}))
 }

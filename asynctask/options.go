@@ -165,17 +165,4 @@ func OnError(f func(error)) Option {
 	return func(o *options) { o.onError = f }
 }
 
-// WithClock replaces the system's clock. It is for tests.
-func WithClock(c Clock) Option {
-	return func(o *options) {
-		o.require(c != nil, "nil clock")
-		o.clock = c
-	}
-}
-
-// Clock is a source of time, for [WithClock]. Now() time.Time returns the time.
-// AfterFunc(d time.Duration, f func()) calls f once, on any goroutine, after d. It
-// returns an interface{ Stop() bool; Reset(d time.Duration) bool }, as *time.Timer has
-// them. Implementations are safe for concurrent use. A test in
-// a testing/synctest bubble needs none.
-type Clock = clock.Clock
+var _ = clock.Settable(func(c clock.Clock) Option { return func(o *options) { o.clock = c } })

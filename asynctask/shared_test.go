@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/internal/delivery"
 	"github.com/carryon-go/carryon/internal/testkit/testclock"
 	"github.com/carryon-go/carryon/records"
@@ -27,7 +28,7 @@ type hooked struct {
 	after   func(update int) error // what an update that was stored returns
 }
 
-func newHooked(c asynctask.Clock) *hooked {
+func newHooked(c clock.Clock) *hooked {
 	return &hooked{Records: records.NewMemoryEngine(c.Now)}
 }
 

@@ -145,7 +145,7 @@ func TestRecorderSeesACall(t *testing.T) {
 	t.Parallel()
 	recorder := carryontest.NewRecorder()
 	mw := middleware.New(todo.Static(todo.Todo{ID: "1", Content: "Write the parser", Status: todo.Pending}),
-		middleware.WithClock(testclock.New(time.Unix(0, 0))),
+		testclock.Option[middleware.Option](testclock.New(time.Unix(0, 0))),
 		middleware.WithLimits(continuation.Limits{MaxAttempts: 1}),
 		middleware.WithObserver(recorder.Observer()))
 	call, _ := join.Begin(t.Context(), mw, adapter.Request{Tools: 1})

@@ -123,7 +123,7 @@ func play(
 	t.Helper()
 	server := fakellm.NewServer(t, turns...)
 	ctx, outcomes := middleware.Capture(continuation.WithSession(t.Context(), "s"))
-	p := played{read: ask(ctx, server, newMiddleware(middleware.WithClock(testclock.New())))}
+	p := played{read: ask(ctx, server, newMiddleware(testclock.Option[middleware.Option](testclock.New())))}
 	require.Len(t, outcomes.All(), 1)
 	p.outcome = outcomes.Last()
 	if p.outcome.Err != nil {

@@ -99,7 +99,7 @@ type checkRun struct {
 
 // await waits until the check has ended, or was ended, but no longer than patience,
 // unless that is 0. It reports whether the wait is over.
-func (r *checkRun) await(clock Clock, patience time.Duration) bool {
+func (r *checkRun) await(clock clock.Clock, patience time.Duration) bool {
 	var late chan struct{}
 	if patience > 0 {
 		late = make(chan struct{})

@@ -13,6 +13,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/automatic"
+	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/internal/engine"
 	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/reasons"
@@ -282,7 +283,7 @@ func (c *canceller) interruption() error {
 
 // wait waits on the consumer's own goroutine, until the time is over or the
 // program ends. It reports false if the call was cancelled meanwhile.
-func (c *canceller) wait(program context.Context, clock Clock, d time.Duration) bool {
+func (c *canceller) wait(program context.Context, clock clock.Clock, d time.Duration) bool {
 	over := make(chan struct{})
 	timer := clock.AfterFunc(d, func() { close(over) })
 	defer timer.Stop()

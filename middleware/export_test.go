@@ -1,9 +1,13 @@
 package middleware
 
 import (
+	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/internal/delivery"
 	"github.com/carryon-go/carryon/internal/session"
 )
+
+// WithClock replaces the system's clock.
+func WithClock(c clock.Clock) Option { return clock.Option[Option](c) }
 
 // WithSessionStore replaces the store of session state, for tests that look into it.
 // Settings stay in memory.

@@ -183,7 +183,7 @@ type CallEnded struct {
 	Outcome Outcome
 }
 
-// Times are the times of a turn, by the clock of [WithClock]. None of them is zero. They
+// Times are the times of a turn. None of them is zero. They
 // include the time that the consumer of a stream takes between two reads.
 type Times struct {
 	Began time.Time // just before TurnStarted was called and the request was sent

@@ -254,10 +254,7 @@ type LogOption uint8
 // LogContent makes the log include the texts of reasons, todos, prompts and errors.
 const LogContent LogOption = 1
 
-// WithClock replaces the system's clock. It is for tests.
-func WithClock(clock Clock) Option {
-	return check(!isNil(clock), func(o *options) { o.clock = clock }, "nil clock")
-}
+var _ = clock.Settable(func(c clock.Clock) Option { return func(o *options) { o.clock = c } })
 
 // WithToollessCalls makes carryon continue calls that offer no tools, too. These calls
 // do not get todo_pause as a tool; the model pauses by printing the call as text. It does
@@ -346,13 +343,6 @@ func callRulesOf(r Rules) (*callRules, error) {
 	complete.Limits, err = r.Limits.WithDefaults()
 	return &complete, err
 }
-
-// Clock is a source of time, for [WithClock]. Now() time.Time returns the time.
-// AfterFunc(d time.Duration, f func()) calls f once, on any goroutine, after d. It
-// returns an interface{ Stop() bool; Reset(d time.Duration) bool }, as *time.Timer has
-// them. Implementations are safe for concurrent use. A test in
-// a testing/synctest bubble needs none.
-type Clock = clock.Clock
 
 // UsageMode says which usage a joined answer reports.
 type UsageMode uint8

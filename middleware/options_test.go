@@ -47,7 +47,6 @@ func TestNewRefusesWhatIsWrong(t *testing.T) {
 		"nil gate":             {func() middleware.Option { return middleware.WithGate(nil) }, "nil gate"},
 		"nil session key":      {func() middleware.Option { return middleware.WithSessionKey(nil) }, "nil session key"},
 		"nil logger":           {func() middleware.Option { return middleware.WithLogger(nil) }, "nil logger"},
-		"nil clock":            {func() middleware.Option { return middleware.WithClock(nil) }, "nil clock"},
 		"no todo timeout":      {limits(continuation.Limits{TodoTimeout: continuation.Off}), "TodoTimeout"},
 		"no store timeout":     {limits(continuation.Limits{StoreTimeout: continuation.Off}), "StoreTimeout"},
 		"no limit of sessions": {limits(continuation.Limits{MaxSessions: continuation.Off}), "MaxSessions"},

@@ -291,10 +291,10 @@ func (w *world) list(ctx context.Context) ([]todo.Todo, error) {
 	return todos, nil
 }
 
-// Now implements middleware.Clock.
+// Now implements clock.Clock.
 func (w *world) Now() time.Time { return w.now }
 
-// AfterFunc implements middleware.Clock. The wait for one or five intervals is a place to stop
+// AfterFunc implements clock.Clock. The wait for one or five intervals is a place to stop
 // at, any number of times; no other timer fires, because the model is never too slow.
 func (w *world) AfterFunc(d time.Duration, f func()) clock.Timer {
 	r := w.current

@@ -607,7 +607,7 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 		base := new(http.Transport)
 		t.Cleanup(base.CloseIdleConnections)
 		// The clock stands still, so that carryon waits for the end of an answer on any slow machine.
-		s := wiretest.Upstream{Server: server, Base: base, URL: listener.URL + "/v1"}.NewScene(t, wiretest.TwoTodos, middleware.WithClock(testclock.New()))
+		s := wiretest.Upstream{Server: server, Base: base, URL: listener.URL + "/v1"}.NewScene(t, wiretest.TwoTodos, testclock.Option[middleware.Option](testclock.New()))
 		wiretest.RequireChat(t, s.Ask(t, w), "One.\n\nTwo.", "tool_calls")
 		mu.Lock()
 		defer mu.Unlock()
@@ -653,7 +653,7 @@ func TestTrailersOfAJoinedAnswer(t *testing.T) {
 					rw.Header().Set("X-Cost", strconv.Itoa(asked))
 				}), http2)
 				// Again a clock that stands still.
-				s := wiretest.Upstream{Server: server, Base: base, URL: url}.NewScene(t, wiretest.TwoTodos, middleware.WithClock(testclock.New()))
+				s := wiretest.Upstream{Server: server, Base: base, URL: url}.NewScene(t, wiretest.TwoTodos, testclock.Option[middleware.Option](testclock.New()))
 				got := fully(t, s.Client.Transport, s.Request(t, wiretest.ChatBody(w.Stream)))
 				assert.Contains(t, got.Body, "edit_file")
 				assert.Equal(t, http.Header{"X-Cost": {"1"}}, got.Trailer)

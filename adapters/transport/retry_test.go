@@ -43,7 +43,7 @@ func replay(t *testing.T, path, body string, answers ...io.Reader) (shown string
 	ctx, outcomes := middleware.Capture(t.Context())
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://model.test/v1"+path, strings.NewReader(body))
 	require.NoError(t, err)
-	clock := middleware.WithClock(testclock.New())
+	clock := testclock.Option[middleware.Option](testclock.New())
 	response, err := transport.New(base, middleware.New(wiretest.TwoTodos, wiretest.Unhurried, clock)).RoundTrip(r)
 	require.NoError(t, err)
 	got, err := io.ReadAll(response.Body)

@@ -58,14 +58,6 @@ type Host struct {
 	OnError func(err error)
 }
 
-// Option configures an [AutoTrigger].
-type Option func(*options)
-
-type options struct{ clock clock.Clock }
-
-// WithClock replaces the system's clock, for tests. [New] panics if it is nil.
-func WithClock(c asynctask.Clock) Option { return func(o *options) { o.clock = c } }
-
 // AutoTrigger starts a turn of the agent when a task of one session ends, in this
 // process or in another one, while the agent is idle. If a task ends while the agent
 // is busy, the AutoTrigger reports it when the agent is idle again, unless a request
@@ -99,25 +91,15 @@ type AutoTrigger struct {
 // Stop, the end of ctx, or Close of the manager. It also reports tasks that ended
 // before and were not delivered. It panics if ctx has no session, unless the manager
 // has WithOneConversation, and if tasks, Busy or Trigger is nil.
-func New(ctx context.Context, tasks *asynctask.Manager, host Host, opts ...Option) *AutoTrigger {
-	o := options{clock: clock.System()}
-	for _, option := range opts {
-		if option != nil {
-			option(&o)
-		}
-	}
+func New(ctx context.Context, tasks *asynctask.Manager, host Host) *AutoTrigger {
 	if tasks == nil {
 		panic("carryon/asynctask/autotrigger: nil tasks")
 	}
-	a := &AutoTrigger{
-		tasks: tasks.Deliveries(), host: host, clock: o.clock, wake: make(chan struct{}, 1), done: make(chan struct{}),
-	}
-	switch {
-	case host.Busy == nil || host.Trigger == nil:
+	if host.Busy == nil || host.Trigger == nil {
 		panic("carryon/asynctask/autotrigger: a Host needs Busy and Trigger")
-	case a.clock == nil:
-		panic("carryon/asynctask/autotrigger: nil clock")
 	}
+	a := &AutoTrigger{tasks: tasks.Deliveries(), host: host, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	a.clock = a.tasks.Clock()
 	var delivered bool
 	a.session, delivered = a.tasks.Session(ctx)
 	if !delivered {

@@ -451,7 +451,6 @@ func TestWrongUsePanics(t *testing.T) {
 	for want, f := range map[string]func(){
 		"nil tasks":                     func() { autotrigger.New(t.Context(), nil, host) },
 		"a Host needs Busy and Trigger": func() { autotrigger.New(inA(t), m, autotrigger.Host{}) },
-		"nil clock":                     func() { autotrigger.New(inA(t), m, host, autotrigger.WithClock(nil)) },
 		"nil context":                   func() { _ = stopped.Stop(noCtx) },
 		"an AutoTrigger needs a session (see continuation.WithSession)": func() {
 			autotrigger.New(t.Context(), m, host)

@@ -34,3 +34,15 @@ func TestSystemTimerCanBeStoppedAndReset(t *testing.T) {
 		assert.Equal(t, time.Hour, (<-fired).Sub(start))
 	})
 }
+
+type setting func(*settings)
+
+type settings struct{ clock clock.Clock }
+
+func TestOptionsSetAClock(t *testing.T) {
+	clock.Settable(func(c clock.Clock) setting { return func(s *settings) { s.clock = c } })
+	var s settings
+	clock.Option[setting](clock.System())(&s)
+	assert.Equal(t, clock.System(), s.clock)
+	assert.PanicsWithValue(t, "carryon/internal/clock: no option of type int sets a clock", func() { clock.Option[int](clock.System()) })
+}

@@ -5,6 +5,8 @@ package delivery
 import (
 	"context"
 	"time"
+
+	"github.com/carryon-go/carryon/internal/clock"
 )
 
 // Tasks are the background tasks of conversations. An asynctask.Manager returns its own; see its method Deliveries. Errors
@@ -14,6 +16,8 @@ type Tasks interface {
 	IsShared() bool
 	// SummaryInSystem reports whether the status summary belongs into the system message of every request.
 	SummaryInSystem() bool
+	// Clock returns the clock of the tasks.
+	Clock() clock.Clock
 	// Session returns the session of tasks that are started under ctx, and whether the model is told about them.
 	Session(ctx context.Context) (session string, delivered bool)
 

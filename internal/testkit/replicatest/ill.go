@@ -119,7 +119,7 @@ func newPatient(t *testing.T, engine records.Records) *patient {
 	limits := open()
 	limits.StoreTimeout = 10 * time.Second
 	mw := middleware.New(todo.Static(todo.Todo{ID: "1", Content: "Paint the fence", Status: todo.Pending}),
-		middleware.WithRecords(engine), middleware.WithLimits(limits), middleware.WithClock(p.clock),
+		middleware.WithRecords(engine), middleware.WithLimits(limits), clock.Option[middleware.Option](p.clock),
 		middleware.WithLogger(slog.New(slog.NewTextHandler(p.log, nil))))
 	p.client = &http.Client{Transport: transport.New(http.DefaultTransport, mw)}
 	return p
@@ -163,10 +163,10 @@ type shiftedClock struct{ ahead atomic.Int64 }
 
 func (c *shiftedClock) advance(d time.Duration) { c.ahead.Add(int64(d)) }
 
-// Now implements middleware.Clock.
+// Now implements clock.Clock.
 func (c *shiftedClock) Now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
 
-// AfterFunc implements middleware.Clock.
+// AfterFunc implements clock.Clock.
 func (*shiftedClock) AfterFunc(d time.Duration, f func()) clock.Timer {
 	return time.AfterFunc(d, f)
 }

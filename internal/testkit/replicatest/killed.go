@@ -83,7 +83,7 @@ func serveTasks(c taskerConfig, engine records.Records) error {
 		return err
 	}
 	r := &tasker{log: log, tasks: asynctask.NewManager(asynctask.WithRecords(hurried(engine)),
-		asynctask.WithClock(hastyClock{}), asynctask.WithSessionLimit(20), asynctask.WithTaskLife(asynctask.Off))}
+		clock.Option[asynctask.Option](hastyClock{}), asynctask.WithSessionLimit(20), asynctask.WithTaskLife(asynctask.Off))}
 	for i := 0; ; i++ {
 		session := fmt.Sprint("session-", rand.N(replicaSessions)) //nolint:gosec // any will do
 		ctx := continuation.WithSession(context.Background(), session)
@@ -185,7 +185,7 @@ func KillAtRandom(t *testing.T, url string, engine records.Records) {
 		kill(cmd)
 	}
 	fleet = []*exec.Cmd{spawn(false), spawn(false)} // they finish what there is
-	watcher := asynctask.NewManager(asynctask.WithRecords(hurried(engine)), asynctask.WithClock(hastyClock{}))
+	watcher := asynctask.NewManager(asynctask.WithRecords(hurried(engine)), clock.Option[asynctask.Option](hastyClock{}))
 	require.Eventually(t, func() bool {
 		for i := range replicaSessions {
 			p, err := watcher.Deliveries().Pending(t.Context(), fmt.Sprint("session-", i), 0)

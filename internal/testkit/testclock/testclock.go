@@ -158,3 +158,6 @@ func (t *timer) Reset(d time.Duration) bool {
 	t.clock.insert(t, d)
 	return waited
 }
+
+// Option returns the option of type O, such as a middleware.Option, that replaces the system's clock by c.
+func Option[O any](c clock.Clock) O { return clock.Option[O](c) }

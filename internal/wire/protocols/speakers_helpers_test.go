@@ -127,7 +127,7 @@ func (s *speaker) ask(t *testing.T, base *answering, path, body string) exchange
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://model.test"+path, strings.NewReader(body))
 	require.NoError(t, err)
 	recorder := carryontest.NewRecorder()
-	mw := middleware.New(wiretest.TwoTodos, wiretest.Continuations(1), wiretest.Unattended, middleware.WithClock(testclock.New()),
+	mw := middleware.New(wiretest.TwoTodos, wiretest.Continuations(1), wiretest.Unattended, testclock.Option[middleware.Option](testclock.New()),
 		middleware.WithObserver(recorder.Observer()))
 	response, err := transport.New(base, mw).RoundTrip(r)
 	require.NoError(t, err)

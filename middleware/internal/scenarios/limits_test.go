@@ -263,7 +263,7 @@ func TestStoreThatFailsMeansNoContinuation(t *testing.T) {
 func TestWaitOnAFakeClockIsAsLongAsTheRestOfTheInterval(t *testing.T) {
 	t.Parallel()
 	clock := testclock.New()
-	s := scenario.New(t, scenario.TypedUnary, scenario.TwoTodos(), middleware.WithClock(clock),
+	s := scenario.New(t, scenario.TypedUnary, scenario.TwoTodos(), testclock.Option[middleware.Option](clock),
 		middleware.WithLimits(continuation.Limits{MinInterval: time.Minute, FirstByteTimeout: continuation.Off}))
 	s.Ask(fakellm.Text(scenario.Plan), scenario.Edit())
 	clock.Advance(20 * time.Second)

@@ -262,7 +262,7 @@ func TestFailuresOfTheStoreAreTold(t *testing.T) {
 
 // countingClock counts how often it is looked at.
 type countingClock struct {
-	middleware.Clock
+	clock.Clock
 
 	looks *int
 }
@@ -273,7 +273,7 @@ func (c countingClock) Now() time.Time { *c.looks++; return c.Clock.Now() }
 func clockLooks(t *testing.T, m scenario.Mode, observers ...middleware.Observer) (looks int) {
 	t.Helper()
 	options := []middleware.Option{
-		middleware.WithClock(countingClock{clock.System(), &looks}), middleware.WithRecords(records.NewMemoryEngine()), scenario.NoInterval(),
+		clock.Option[middleware.Option](countingClock{clock.System(), &looks}), middleware.WithRecords(records.NewMemoryEngine()), scenario.NoInterval(),
 	}
 	for _, observer := range observers {
 		options = append(options, middleware.WithObserver(observer))

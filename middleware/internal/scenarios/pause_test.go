@@ -442,7 +442,7 @@ func TestNoticeIsWhatTheProgramWants(t *testing.T) {
 			t.Parallel()
 			scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 				s := scenario.New(t, m, scenario.TwoTodos(), middleware.WithNotice(tt.notice),
-					middleware.WithClock(testclock.New()))
+					testclock.Option[middleware.Option](testclock.New()))
 				got := s.Ask(fakellm.Text("One:"), fakellm.Pause(scenario.Blocked))
 				requirePaused(t, s, got, scenario.Blocked)
 				assert.Equal(t, tt.want, got.Text)

@@ -53,7 +53,7 @@ func taskScenarioWith(
 ) *taskScenario {
 	t.Helper()
 	s := &taskScenario{clock: testclock.New()}
-	s.tasks = asynctask.NewManager(append([]asynctask.Option{asynctask.WithClock(s.clock)}, tasks...)...)
+	s.tasks = asynctask.NewManager(append([]asynctask.Option{testclock.Option[asynctask.Option](s.clock)}, tasks...)...)
 	t.Cleanup(func() { assert.NoError(t, s.tasks.Close(context.WithoutCancel(t.Context()))) })
 	s.Scenario = scenario.New(t, m, todos, append([]middleware.Option{middleware.WithTasks(s.tasks)}, opts...)...)
 	return s
@@ -462,7 +462,7 @@ func TestCallIsNotContinuedWhileTasksOfItsSessionRun(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		clock := testclock.New()
-		s := taskScenarioWith(t, m, scenario.TwoTodos(), []asynctask.Option{asynctask.WithClock(clock)}, middleware.WithClock(clock))
+		s := taskScenarioWith(t, m, scenario.TwoTodos(), []asynctask.Option{testclock.Option[asynctask.Option](clock)}, testclock.Option[middleware.Option](clock))
 		s.begins(t, "job-7")
 		got := s.Ask(fakellm.Text(scenario.Plan))
 		scenario.RequireComplete(t, m, got, scenario.Plan, "stop")
@@ -737,7 +737,7 @@ func TestTaskThatStartedATurnIsNotReportedTwice(t *testing.T) {
 				answered <- got
 				return got.Err
 			},
-		}, autotrigger.WithClock(s.clock))
+		})
 		s.begins(t, "job-7")
 		require.NoError(t, s.tasks.Finish(t.Context(), s.ticket("job-7"), asynctask.Message("The result of job-7.")))
 		require.NoError(t, s.clock.BlockUntil(t.Context(), 1))

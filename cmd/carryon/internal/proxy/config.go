@@ -19,6 +19,7 @@ import (
 
 	"github.com/carryon-go/carryon/cmd/carryon/internal/price"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/internal/wire/protocols"
 	"github.com/carryon-go/carryon/middleware"
 )
@@ -26,31 +27,31 @@ import (
 // Config is the configuration of a proxy. The zero value is not usable:
 // [Config.Flags] sets the defaults.
 type Config struct {
-	Listen        string           // address
-	Upstream      *url.URL         // base URL of the endpoint
-	Routes        []Route          // requests with another endpoint; the first that matches counts
-	Rules                          // as the flags set them; [Config.rules] returns those in force
-	Settings      string           // file that replaces some of the rules; "" for none
-	YOLO          bool             // short for the mode "yolo"
-	Ask           bool             // ask at the end of a user turn without a list whether anything is open
-	Price         string           // of a million tokens: new input, cached input, output; "" if it is not known
-	Content       bool             // show texts on the page
-	Verbose       bool             // short for the log level "debug"
-	LogFormat     string           // "text" or "json"
-	TodoTools     []string         // additional tools that write the list
-	Usage         string           // which usage a joined answer reports: "one", "sum" or "last"
-	SessionHeader string           // header that names the session; it overrides the headers of agents
-	CORS          []string         // origins of websites that may use the proxy
-	Hosts         []string         // additional host names that clients may use for the proxy
-	SwitchSecret  string           // whoever switches continuing must know it; "" for one that is made up
-	DrainTimeout  time.Duration    // how long a stopping proxy waits for open answers
-	MaxWait       time.Duration    // time after which clients give up; 0 if they send it themselves, or never give up
-	State         string           // URL of the database for the shared state; "" for memory
-	Stats         string           // file in which the figures of the page are kept; "" for the shared state, if there is one
-	AtWork        string           // file that remembers which sessions were continued, see package atwork; "" for none; no flag sets it
-	Metrics       bool             // serve metrics for Prometheus
-	Clock         middleware.Clock // nil is the system's
-	Redirect      bool             // requests of [Server.Answer] to a model go to Upstream
+	Listen        string        // address
+	Upstream      *url.URL      // base URL of the endpoint
+	Routes        []Route       // requests with another endpoint; the first that matches counts
+	Rules                       // as the flags set them; [Config.rules] returns those in force
+	Settings      string        // file that replaces some of the rules; "" for none
+	YOLO          bool          // short for the mode "yolo"
+	Ask           bool          // ask at the end of a user turn without a list whether anything is open
+	Price         string        // of a million tokens: new input, cached input, output; "" if it is not known
+	Content       bool          // show texts on the page
+	Verbose       bool          // short for the log level "debug"
+	LogFormat     string        // "text" or "json"
+	TodoTools     []string      // additional tools that write the list
+	Usage         string        // which usage a joined answer reports: "one", "sum" or "last"
+	SessionHeader string        // header that names the session; it overrides the headers of agents
+	CORS          []string      // origins of websites that may use the proxy
+	Hosts         []string      // additional host names that clients may use for the proxy
+	SwitchSecret  string        // whoever switches continuing must know it; "" for one that is made up
+	DrainTimeout  time.Duration // how long a stopping proxy waits for open answers
+	MaxWait       time.Duration // time after which clients give up; 0 if they send it themselves, or never give up
+	State         string        // URL of the database for the shared state; "" for memory
+	Stats         string        // file in which the figures of the page are kept; "" for the shared state, if there is one
+	AtWork        string        // file that remembers which sessions were continued, see package atwork; "" for none; no flag sets it
+	Metrics       bool          // serve metrics for Prometheus
+	Clock         clock.Clock   // nil is the system's
+	Redirect      bool          // requests of [Server.Answer] to a model go to Upstream
 
 	// Via names the proxy for a URL, and Roots are who may vouch for an upstream. Without
 	// them, the environment and the system say so.

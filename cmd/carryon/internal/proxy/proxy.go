@@ -19,6 +19,7 @@ import (
 	"github.com/carryon-go/carryon/cmd/carryon/internal/atwork"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/agentlists"
+	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/records"
@@ -117,7 +118,7 @@ func (p *Proxy) newMiddleware(state records.Records) *middleware.Middleware {
 		options = append(options, middleware.WithObserver(p.metrics.observer))
 	}
 	if c.Clock != nil {
-		options = append(options, middleware.WithClock(c.Clock))
+		options = append(options, clock.Option[middleware.Option](c.Clock))
 	}
 	if c.Ask {
 		options = append(options, middleware.WithClosingQuestion())
