@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"github.com/openai/openai-go/v3/responses"
 	goopenai "github.com/sashabaranov/go-openai"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/genai"
 
 	"github.com/carryon-go/carryon/adapters/transport"
 	"github.com/carryon-go/carryon/continuation"
@@ -39,6 +41,7 @@ var hostileClients = map[string]struct {
 	"openai-go":           {hostile.ChatCompletions, hostileOpenAIGo},
 	"anthropic-sdk-go":    {hostile.Messages, hostileAnthropic},
 	"openai-go responses": {hostile.Responses, hostileResponses},
+	"genai":               {hostile.Gemini, hostileGenAI},
 }
 
 // Whatever the model's answers are like, clients read of the joined answer what they read of each alone.
@@ -226,6 +229,42 @@ func hostileResponses(ctx context.Context, url string, c *http.Client) (r hostil
 	return r
 }
 
+func hostileGenAI(ctx context.Context, url string, c *http.Client) (r hostile.Reading) {
+	client, err := genai.NewClient(ctx, &genai.ClientConfig{
+		APIKey: "none", Backend: genai.BackendGeminiAPI, HTTPClient: c, HTTPOptions: genai.HTTPOptions{BaseURL: url},
+	})
+	if err != nil {
+		return hostile.Reading{Err: err}
+	}
+	tools := []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{{Name: "edit_file"}}}}
+	for answer, err := range client.Models.GenerateContentStream(ctx, "gemini-2.5-flash", genai.Text("Go."), &genai.GenerateContentConfig{Tools: tools}) {
+		if err != nil {
+			r.Err = err
+			return r
+		}
+		if len(answer.Candidates) == 0 {
+			continue
+		}
+		candidate := answer.Candidates[0]
+		if candidate.FinishReason != "" {
+			r.Finish = string(candidate.FinishReason)
+		}
+		if candidate.Content == nil {
+			continue
+		}
+		for _, part := range candidate.Content.Parts {
+			switch {
+			case part.FunctionCall != nil:
+				arguments, _ := json.Marshal(part.FunctionCall.Args) // it came as JSON
+				r.Calls = append(r.Calls, hostile.Call{Name: part.FunctionCall.Name, Arguments: string(arguments)})
+			case !part.Thought:
+				r.Text += part.Text
+			}
+		}
+	}
+	return r
+}
+
 // callsByIndex joins the fragments of tool calls.
 type callsByIndex struct {
 	order []int
@@ -254,7 +293,7 @@ func (c *callsByIndex) list() (list []hostile.Call) {
 // A conversation is the same whenever its seed is.
 func TestHostileTurnsComeAgain(t *testing.T) {
 	t.Parallel()
-	for protocol := range hostile.Responses + 1 {
+	for protocol := range hostile.Gemini + 1 {
 		first, again := hostile.New(protocol, 7), hostile.New(protocol, 7)
 		require.Equal(t, first, again)
 		require.NotEqual(t, hostile.New(protocol, 7), hostile.New(protocol, 8))

@@ -69,8 +69,11 @@ func (m *mutator) at() int { return m.rand.IntN(len(m.events) + 1) }
 
 func (m *mutator) insert(e event) { m.events = slices.Insert(m.events, m.at(), e) }
 
-// addNoise adds events that every client ignores.
+// addNoise adds events that every client ignores. genai ignores none.
 func (m *mutator) addNoise() {
+	if m.protocol == Gemini {
+		return
+	}
 	for range m.rand.IntN(3) {
 		switch noise := m.rand.IntN(3); {
 		case noise == 0:
@@ -130,7 +133,7 @@ func (m *mutator) damage() {
 
 // endEarly puts the event that says how the answer ends before others.
 func (m *mutator) endEarly() {
-	end := len(m.events) - [...]int{3, 2, 1}[m.protocol]
+	end := len(m.events) - [...]int{3, 2, 1, 1}[m.protocol]
 	if end < 1 {
 		return
 	}
@@ -139,12 +142,14 @@ func (m *mutator) endEarly() {
 	m.shuffled = true
 }
 
-// renumber gives an event other indexes. The choices of a turn all get the same.
+// renumber gives an event other indexes. The choices, or candidates, of a turn all get
+// the same.
 func (m *mutator) renumber(i int) {
-	if m.protocol == ChatCompletions {
+	if m.protocol == ChatCompletions || m.protocol == Gemini {
 		index := strconv.Itoa(m.rand.IntN(4))
 		for at := range m.events {
-			m.events[at].data = strings.Replace(m.events[at].data, `"choices":[{"index":0`, `"choices":[{"index":`+index, 1)
+			data := strings.Replace(m.events[at].data, `"choices":[{"index":0`, `"choices":[{"index":`+index, 1)
+			m.events[at].data = strings.Replace(data, `"index":0}],"usageMetadata"`, `"index":`+index+`}],"usageMetadata"`, 1)
 		}
 		return
 	}
@@ -163,7 +168,9 @@ func (m *mutator) report() event {
 		return event{"error", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`}
 	case Responses:
 		return event{"error", `{"type":"error","code":"overloaded","message":"Overloaded","param":null,"sequence_number":1}`}
-	case ChatCompletions:
+	case Gemini:
+		return event{"", `{"error":{"code":503,"message":"Overloaded","status":"UNAVAILABLE"}}`}
+	case ChatCompletions, protocols:
 	}
 	return event{"", `{"error":{"message":"Overloaded","type":"server_error","param":null,"code":null}}`}
 }
@@ -174,7 +181,7 @@ func (m *mutator) frame() string {
 	if m.rand.IntN(4) == 0 {
 		end = "\r\n"
 	}
-	severalLines := m.protocol != ChatCompletions && m.rand.IntN(5) == 0 // which go-openai does not read
+	severalLines := m.protocol != ChatCompletions && m.protocol != Gemini && m.rand.IntN(5) == 0 // which go-openai and genai do not read
 	var b strings.Builder
 	for _, e := range m.events {
 		if e.data == comment {

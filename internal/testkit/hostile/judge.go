@@ -72,7 +72,10 @@ var otherChoice = regexp.MustCompile(`"choices":\[\{"index":[1-9]`)
 func (c *Conversation) judgeShape(joined string, damaged bool) error {
 	counts := func(member string) int { return strings.Count(joined, member) }
 	once := [...][]string{
-		{`"finish_reason":"`}, {`"type":"message_start"`, `"type":"message_delta"`, `"type":"message_stop"`}, {`"type":"response.created"`, `"type":"response.completed"`},
+		{`"finish_reason":"`},
+		{`"type":"message_start"`, `"type":"message_delta"`, `"type":"message_stop"`},
+		{`"type":"response.created"`, `"type":"response.completed"`},
+		{`"finishReason":"`},
 	}[c.Protocol]
 	for _, member := range once {
 		if n := counts(member); n != 1 {
@@ -194,7 +197,7 @@ func (t *Turn) means(call Call) bool {
 
 // ends reports whether the turn says how it ends.
 func (t *Turn) ends(p Protocol) bool {
-	return strings.Contains(t.Body, [...]string{`"finish_reason":"`, `"stop_reason":"`, `"status":"completed","model"`}[p])
+	return strings.Contains(t.Body, [...]string{`"finish_reason":"`, `"stop_reason":"`, `"status":"completed","model"`, `"finishReason":"`}[p])
 }
 
 // mayBeRefused reports whether a call was damaged so that carryon may refuse an answer

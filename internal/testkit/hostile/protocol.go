@@ -14,14 +14,18 @@ const (
 	ChatCompletions Protocol = iota
 	Messages
 	Responses
+	Gemini
+	protocols // how many there are
 )
 
 // String returns the name of the protocol.
-func (p Protocol) String() string { return [...]string{"Chat Completions", "Messages", "Responses"}[p] }
+func (p Protocol) String() string {
+	return [...]string{"Chat Completions", "Messages", "Responses", "Gemini"}[p]
+}
 
 // Path returns the path of the protocol's requests.
 func (p Protocol) Path() string {
-	return [...]string{"/v1/chat/completions", "/v1/messages", "/v1/responses"}[p]
+	return [...]string{"/v1/chat/completions", "/v1/messages", "/v1/responses", "/v1beta/models/m:streamGenerateContent"}[p]
 }
 
 // event is an event of a stream.
@@ -50,7 +54,9 @@ func (p Protocol) events(s script, turn int) []event {
 		return messagesEvents(s, turn)
 	case Responses:
 		return responsesEvents(s, turn)
-	case ChatCompletions:
+	case Gemini:
+		return geminiEvents(s, turn)
+	case ChatCompletions, protocols:
 	}
 	return chatEvents(s, turn)
 }
@@ -183,4 +189,31 @@ func responsesMessage(add func(kind string, members ...any), p part, id string, 
 	whole := item("completed", string(content(p.whole())))
 	add("response.output_item.done", "output_index", index, "item", whole)
 	return string(whole)
+}
+
+// geminiEvents returns events of which each is an answer of its own. A call is never in
+// pieces.
+func geminiEvents(s script, turn int) []event {
+	var list []event
+	add := func(part string, finish ...any) {
+		candidate := object(append([]any{"content", raw(object("parts", raw("["+part+"]"), "role", "model"))}, append(finish, "index", 0)...)...)
+		usage := object("promptTokenCount", 10*turn, "candidatesTokenCount", turn, "totalTokenCount", 11*turn)
+		list = append(list, event{"", object("candidates", raw("["+candidate+"]"), "usageMetadata", raw(usage), "modelVersion", "m",
+			"responseId", fmt.Sprintf("resp_%d", turn))})
+	}
+	for _, p := range s {
+		if p.isCall() {
+			add(object("functionCall", raw(object("name", p.name, "args", raw(p.whole())))))
+			continue
+		}
+		for _, piece := range p.pieces {
+			if p.kind == thought {
+				add(object("text", piece, "thought", true))
+			} else {
+				add(object("text", piece))
+			}
+		}
+	}
+	add(`{"text":""}`, "finishReason", "STOP")
+	return list
 }

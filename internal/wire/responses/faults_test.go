@@ -207,7 +207,7 @@ func TestPauseThatIsOnlyListed(t *testing.T) {
 	require.Contains(t, streamed.String(), "todo_pause")
 	pauses := 0
 	body, err := readVia(t, &wiretest.Replay{Answers: []io.Reader{strings.NewReader(all[0]), strings.NewReader(streamed.String())}}, wiretest.TwoTodos,
-		middleware.WithObserver(middleware.Observer{Paused: func(context.Context, middleware.Paused) { pauses++ }}))
+		middleware.WithObserver(middleware.Observer{PauseCalled: func(context.Context, middleware.PauseCalled) { pauses++ }}))
 	require.NoError(t, err)
 	assert.NotContains(t, body, `"todo_pause"`)
 	answer, problem := readResponses(body)
