@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"strings"
+
+	"github.com/carryon-go/carryon/internal/separator"
 )
 
 // Dialect reads and shows values of an SDK's type C: the chunks of a stream, or whole
@@ -271,41 +273,16 @@ func (r *KeptReasoning) EndTurn(keep bool) {
 	r.turn = ""
 }
 
-// Text returns the reasoning of all kept turns, with a [Separator] between them.
+// Text returns the reasoning of all kept turns, with a blank line between them.
 func (r *KeptReasoning) Text() string {
 	var text strings.Builder
-	var end ReasoningEnd
+	var end separator.End
 	for _, turn := range r.kept {
 		text.WriteString(end.Separator())
 		text.WriteString(turn)
 		end.Add(turn)
 	}
 	return text.String()
-}
-
-// ReasoningEnd remembers how the reasoning that was streamed so far ends. The zero value
-// means that there was none.
-type ReasoningEnd struct {
-	some    bool
-	missing uint8 // bytes of the Separator that are missing at the end
-}
-
-// Add adds the reasoning that was streamed next.
-func (r *ReasoningEnd) Add(text string) {
-	if text == "" {
-		return
-	}
-	missing := len(SeparatorAfter(text))
-	if strings.Trim(text, "\r\n") == "" && r.some { // its line breaks add to earlier ones
-		missing = max(0, int(r.missing)-(len(Separator)-missing))
-	}
-	*r = ReasoningEnd{some: true, missing: uint8(missing)} //nolint:gosec // as long as Separator at most
-}
-
-// Separator returns what to put before the reasoning of another turn, or "" if there was
-// no reasoning yet.
-func (r ReasoningEnd) Separator() string {
-	return Separator[len(Separator)-int(r.missing):]
 }
 
 // Usage counts the tokens of a turn, as the provider reported them. A count that was not

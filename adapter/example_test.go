@@ -45,13 +45,3 @@ func ExampleToolResults() {
 	// 3 files changed true
 	// false
 }
-
-func ExampleToolChoiceOf() {
-	fmt.Println(
-		adapter.ToolChoiceOf(nil) == adapter.ToolChoiceAuto,
-		adapter.ToolChoiceOf("required") == adapter.ToolChoiceRequired,
-		adapter.ToolChoiceOf(map[string]any{"type": "function", "function": map[string]string{"name": "edit_file"}}) == adapter.ToolChoiceNamed,
-	)
-	// Output:
-	// true true true
-}

@@ -1,17 +1,13 @@
 package adapter
 
 import (
-	"encoding/json"
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/automatic"
-	"github.com/carryon-go/carryon/internal/pausetool"
-	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -50,7 +46,7 @@ type Request struct {
 	SaysDone bool
 
 	// NoSeparator says that clients show the texts of different turns apart, so that
-	// they need no [Separator].
+	// they need no blank line between them.
 	NoSeparator bool
 
 	// ShortLoop says that the program's own loop ends after a fixed number of turns,
@@ -134,72 +130,6 @@ const (
 	ToolChoiceNamed                      // the model must call one given tool, or the choice is unknown
 )
 
-// ToolChoiceOf reads a tool choice in the form that Chat Completions and similar APIs
-// use: a word, a value that is encoded as a word in JSON, or a value that is encoded as
-// an object. It looks at the object's type, and for a choice among allowed tools at its
-// mode. nil and "" mean "auto".
-func ToolChoiceOf(choice any) ToolChoice {
-	word, ok := choice.(string)
-	if !ok && choice != nil {
-		word, _ = readChoice(choice)
-	}
-	switch word {
-	case "", "auto":
-		return ToolChoiceAuto
-	case "none":
-		return ToolChoiceNone
-	case "required", "any":
-		return ToolChoiceRequired
-	}
-	return ToolChoiceNamed
-}
-
-// AllowTool adds a tool to a choice among allowed tools. It returns a copy with the
-// tool; any other choice is returned unchanged.
-func AllowTool(choice any, name string) any {
-	if _, isWord := choice.(string); isWord || choice == nil {
-		return choice
-	}
-	_, fields := readChoice(choice) // just decoded, so a copy
-	allowed, _ := fields[allowedTools].(map[string]any)
-	if allowed == nil {
-		return choice
-	}
-	tools, _ := allowed["tools"].([]any)
-	allowed["tools"] = append(tools, map[string]any{
-		"type": "function", "function": map[string]any{"name": name},
-	})
-	return fields
-}
-
-const allowedTools = "allowed_tools"
-
-// readChoice returns the word that a choice stands for and, for a choice among allowed
-// tools, its fields.
-func readChoice(choice any) (word string, fields map[string]any) {
-	const unknown = "unknown"
-	data, err := json.Marshal(choice)
-	if err != nil {
-		return unknown, nil // the SDK will fail on it
-	}
-	if json.Unmarshal(data, &word) == nil {
-		return word, nil
-	}
-	if json.Unmarshal(data, &fields) != nil {
-		return unknown, nil
-	}
-	word, _ = fields["type"].(string)
-	if word != allowedTools {
-		if word == "" {
-			word = unknown
-		}
-		return word, nil
-	}
-	allowed, _ := fields[allowedTools].(map[string]any)
-	word, _ = allowed["mode"].(string)
-	return word, fields
-}
-
 // Entry is one entry of a request's history. It is one of three: a tool call, a message
 // that the user has written, or a text that the agent itself has written, such as the
 // report of a background task.
@@ -216,20 +146,6 @@ type Entry struct {
 
 // IsCall reports whether the entry is a tool call.
 func (e *Entry) IsCall() bool { return e.Automatic == "" && !e.FromUser }
-
-// Calls returns the tool calls of a history, or nil if the history is nil.
-func Calls(history iter.Seq[Entry]) iter.Seq[todo.Call] {
-	if history == nil {
-		return nil
-	}
-	return func(yield func(todo.Call) bool) {
-		for e := range history {
-			if e.IsCall() && !yield(e.Call) {
-				return
-			}
-		}
-	}
-}
 
 // HistoryWalk helps an adapter to implement [Request].History. The adapter reads its
 // messages backwards, with a new HistoryWalk each time, and calls one of the methods for
@@ -332,21 +248,6 @@ func (r *ToolResults[R]) Take(id string) (result R, ok bool) {
 	return newest.result, true
 }
 
-// Separator stands between the texts of two turns if both have text. Line breaks at the
-// end of the first text count as a part of it; see [SeparatorAfter].
-const Separator = "\n\n"
-
-// SeparatorAfter returns the part of [Separator] that text does not end in already: ""
-// if it ends in a blank line.
-func SeparatorAfter(text string) string {
-	missing := Separator
-	for missing != "" && strings.HasSuffix(text, "\n") {
-		text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
-		missing = missing[1:]
-	}
-	return missing
-}
-
 // Continuation is a turn that the engine adds to a call. The adapter sends a copy of the
 // caller's request with
 //
@@ -425,16 +326,4 @@ type PauseTool struct {
 	Description string
 	Schema      []byte // JSON schema of the arguments; not shared with other PauseTools
 	Strict      bool   // whether to ask for strict arguments, which Schema allows
-}
-
-// NewPauseTool returns the declaration of todo_pause, with a schema for strict arguments
-// if strict is true: without bounds on the length of the reason, which providers refuse
-// in strict mode.
-func NewPauseTool(strict bool) *PauseTool {
-	return &PauseTool{
-		Name:        pause.ToolName,
-		Description: pausetool.Description(),
-		Schema:      pausetool.Schema(strict),
-		Strict:      strict,
-	}
 }

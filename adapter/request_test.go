@@ -1,7 +1,6 @@
 package adapter_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/reading"
 	"github.com/carryon-go/carryon/internal/testkit/measure"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -35,7 +35,7 @@ func TestHistoryWalkTellsTheUsersMessagesFromTheAgents(t *testing.T) {
 		{Call: todo.Call{UserMessagesAfter: 2}},
 	}
 	assert.Equal(t, all, slices.Collect(history))
-	assert.Len(t, slices.Collect(adapter.Calls(history)), 4)
+	assert.Len(t, slices.Collect(reading.CallsOf(history)), 4)
 	for n := range all { // the walk ends when the reader has enough
 		var got []adapter.Entry
 		for e := range history {
@@ -46,11 +46,11 @@ func TestHistoryWalkTellsTheUsersMessagesFromTheAgents(t *testing.T) {
 		}
 		assert.Equal(t, all[:n+1], got)
 	}
-	for call := range adapter.Calls(history) {
+	for call := range reading.CallsOf(history) {
 		assert.Equal(t, "3", call.ID)
 		break
 	}
-	assert.Nil(t, adapter.Calls(nil))
+	assert.Nil(t, reading.CallsOf(nil))
 }
 
 func TestIsAutomatic(t *testing.T) {
@@ -110,31 +110,11 @@ func TestResultsAreTakenOnceAndNewestFirst(t *testing.T) {
 	}
 }
 
-// Only the missing part of the blank line between two texts is added.
-func TestSeparatorAfter(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"": "\n\n", "One.": "\n\n", "One. ": "\n\n", "One.\n": "\n", "One.\r\n": "\n", "One.\n\n": "", "One.\r\n\r\n": "", "One.\n\n\n": "",
-	} {
-		assert.Equal(t, want, adapter.SeparatorAfter(text), "%q", text)
-	}
-}
-
-func TestToolChoiceOf(t *testing.T) {
-	t.Parallel()
-	for choice, want := range map[any]adapter.ToolChoice{
-		"": adapter.ToolChoiceAuto, "none": adapter.ToolChoiceNone, "any": adapter.ToolChoiceRequired, "edit_file": adapter.ToolChoiceNamed,
-		struct{}{}: adapter.ToolChoiceNamed, make(chan int): adapter.ToolChoiceNamed,
-	} {
-		assert.Equal(t, want, adapter.ToolChoiceOf(choice), choice)
-	}
-}
-
 func TestAdditions(t *testing.T) {
 	t.Parallel()
 	var a adapter.Additions
 	assert.True(t, a.IsZero())
-	assert.False(t, (&adapter.Additions{PauseTool: adapter.NewPauseTool(false)}).IsZero())
+	assert.False(t, (&adapter.Additions{PauseTool: new(adapter.PauseTool)}).IsZero())
 	for i := range 20 {
 		a.Attachments = append(a.Attachments, adapter.Attachment{Message: 10 - i})
 	}
@@ -143,11 +123,4 @@ func TestAdditions(t *testing.T) {
 		order = append(order, message)
 	}
 	assert.True(t, slices.IsSorted(order), order)
-}
-
-func ExampleSeparatorAfter() {
-	text := "Next I write the parser.\n"
-	fmt.Printf("%q\n", text+adapter.SeparatorAfter(text)+"Done.")
-	// Output:
-	// "Next I write the parser.\n\nDone."
 }

@@ -2,8 +2,6 @@ package asynctask
 
 import (
 	"errors"
-
-	"github.com/carryon-go/carryon/internal/guard"
 )
 
 // Errors of a [Manager]. Test for them with [errors.Is]. Their texts give details, but
@@ -36,9 +34,3 @@ var (
 // errExited is the error of a task whose function ended its goroutine (runtime.Goexit)
 // instead of returning.
 var errExited = errors.New("asynctask: the task's function did not return")
-
-// PanicError is the error for a panic of a task's function or of another function of
-// the program. Value is the value that was passed to panic, and Stack ([]byte) the
-// stack at that point. Unwrap returns Value if it is an error. Use [errors.As] with a
-// *PanicError.
-type PanicError = guard.PanicError

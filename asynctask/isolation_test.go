@@ -11,6 +11,7 @@ import (
 
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/internal/delivery"
+	"github.com/carryon-go/carryon/internal/guard"
 )
 
 func shown(task asynctask.Task) string {
@@ -73,7 +74,7 @@ func lives(t *testing.T, s *setup, color string, look func()) {
 		func() error { s.acks(color); return nil },
 		func() error {
 			s.begins(color, color+"-3")
-			return s.Fail(color+"-3", &asynctask.PanicError{Value: color + " panic"})
+			return s.Fail(color+"-3", &guard.PanicError{Value: color + " panic"})
 		},
 	}
 	for _, step := range steps {

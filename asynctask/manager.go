@@ -57,7 +57,7 @@ func NewManager(opts ...Option) *Manager {
 }
 
 // Start runs f as a task in the session of ctx, on a goroutine of its own. The task
-// goes on when ctx ends. If f panics, the task fails with a *[PanicError].
+// goes on when ctx ends. If f panics, the task fails with a *middleware.PanicError.
 //
 // The name is for people and models. White space in it is collapsed, and it is cut to
 // 100 characters. The error is [ErrInvalid] if the name is blank, or [ErrLimit],

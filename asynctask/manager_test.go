@@ -15,6 +15,7 @@ import (
 
 	"github.com/carryon-go/carryon/asynctask"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/guard"
 )
 
 // untilCancelled is a task that ends when it is cancelled.
@@ -120,7 +121,7 @@ func TestPanicErrorTellsWhere(t *testing.T) {
 	require.NoError(t, err)
 	task, err := s.Wait(t.Context(), id)
 	require.NoError(t, err)
-	var panicked *asynctask.PanicError
+	var panicked *guard.PanicError
 	require.ErrorAs(t, task.Err, &panicked)
 	assert.Equal(t, "oh", panicked.Value)
 	assert.Contains(t, string(panicked.Stack), "manager_test.go")

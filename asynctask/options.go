@@ -157,7 +157,7 @@ func WithRecords(engine records.Records) Option {
 	}
 }
 
-// OnError sets a function for errors that no method can return: a *[PanicError] of a
+// OnError sets a function for errors that no method can return: a *middleware.PanicError of a
 // subscriber, and errors of the engine while it is read or stores the end of a task in
 // the background. It runs on the goroutine on which the error happened, and may be
 // called concurrently. Without it, or with nil, such errors are ignored.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/internal/guard"
 )
 
 func TestSubscribersAreToldOfEachEnd(t *testing.T) {
@@ -60,7 +61,7 @@ func TestPanicOfASubscriberReachesNobody(t *testing.T) {
 	t.Parallel()
 	var panics []any
 	s := newSetup(t, asynctask.OnError(func(err error) {
-		var panicked *asynctask.PanicError
+		var panicked *guard.PanicError
 		require.ErrorAs(t, err, &panicked)
 		panics = append(panics, panicked.Value)
 	}))

@@ -132,7 +132,7 @@ func (c *call) newContinuation() *adapter.Continuation {
 		Additions: adapter.Additions{Attachments: c.Additions().Attachments},
 	}
 	if c.offersPause() {
-		k.PauseTool = adapter.NewPauseTool(c.env.request.strictTools)
+		k.PauseTool = newPauseTool(c.env.request.strictTools)
 	}
 	text := c.reminders.appendNew(&c.turn, k.TurnID, c.buildPrompt(k))
 	if k.Pause != nil {

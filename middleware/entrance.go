@@ -9,6 +9,7 @@ import (
 	"github.com/carryon-go/carryon/internal/decision"
 	"github.com/carryon-go/carryon/internal/engine"
 	"github.com/carryon-go/carryon/internal/pausetool"
+	"github.com/carryon-go/carryon/internal/reading"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/pause"
@@ -64,7 +65,7 @@ func (c *call) begin(ctx context.Context, r *adapter.Request) {
 	c.rememberList()
 	if mw.options.pauseTool == PauseToolAlways && !c.env.rules().DryRun && !c.env.session.heldOut && c.env.request.takesPause &&
 		c.env.session.settings().TodoContinuation {
-		c.additions = &adapter.Additions{PauseTool: adapter.NewPauseTool(r.StrictTools)}
+		c.additions = &adapter.Additions{PauseTool: newPauseTool(r.StrictTools)}
 	}
 	c.beginTurn(0)
 	if attachments := c.reminders.attachments(&c.turn); attachments != nil {
@@ -194,7 +195,7 @@ func answersPause(r *adapter.Request) bool {
 		return false
 	}
 	rejected := pausetool.InvalidReasonError{} // the result begins with its text
-	for call := range adapter.Calls(r.History) {
+	for call := range reading.CallsOf(r.History) {
 		return pause.Is(call.Name) && strings.HasPrefix(call.Result, rejected.Error())
 	}
 	return false

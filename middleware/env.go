@@ -16,6 +16,7 @@ import (
 	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/internal/engine"
 	"github.com/carryon-go/carryon/internal/handback"
+	"github.com/carryon-go/carryon/internal/reading"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/scope"
 	"github.com/carryon-go/carryon/todo"
@@ -146,7 +147,7 @@ func (e *callEnv) outcomeCell() *outcomeCell {
 // conversation and the names of the tools.
 func (e *callEnv) withRequest(ctx context.Context) context.Context {
 	if e.request.history != nil {
-		ctx = todo.WithConversation(ctx, adapter.Calls(e.request.history))
+		ctx = todo.WithConversation(ctx, reading.CallsOf(e.request.history))
 	}
 	if e.request.toolNames != nil {
 		ctx = scope.WithTools(ctx, e.request.toolNames.ToolNames)

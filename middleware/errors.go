@@ -82,5 +82,5 @@ func typeOf(err error) string {
 			return name
 		}
 	}
-	return "an error whose text is not logged (see LogContent)"
+	return "an error whose text is not logged (see WithLogContent)"
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
+	"github.com/carryon-go/carryon/internal/reading"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/todo"
 )
@@ -35,7 +36,7 @@ type explainer struct {
 // carryon writes once per request, before it sends the request, so the request need not
 // even reach a model. It asks the todo source one more time for this. Writes do not
 // overlap, and errors of w are ignored. The text quotes the todos, with and without
-// [LogContent]. Explain panics if ctx or w is nil.
+// [WithLogContent]. Explain panics if ctx or w is nil.
 //
 // Experimental: the form of the text may change.
 func Explain(ctx context.Context, w io.Writer) context.Context {
@@ -80,7 +81,7 @@ func (e *explanation) request(session string, r *adapter.Request) {
 	}
 	e.line("session", "%s", session)
 	e.line("tools", "%d offered%s", r.Tools, listed(r.ToolNames))
-	if called := calledTools(adapter.Calls(r.History)); called != nil {
+	if called := calledTools(reading.CallsOf(r.History)); called != nil {
 		e.line("called", "%s, newest first", strings.Join(called, ", "))
 	} else {
 		e.line("called", "no tool so far")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
-	"slices"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/asynctask"
@@ -238,21 +237,19 @@ func WithObserver(observer Observer) Option {
 // failures at error. Mistakes in the set-up are logged once, at warn: an unknown tool
 // that looks like a todo tool, an unknown status, a list that needs a session.
 //
-// The log contains no text of a message, a prompt or a todo, unless [LogContent] is
-// given. Errors of the provider, of observers, policies and notices are logged by their
+// The log contains no text of a message, a prompt or a todo, unless
+// [WithLogContent] is given. Errors of the provider, of observers, policies and notices are logged by their
 // status or type. Errors of todo sources, engines, task managers, session keys and
 // gates are logged in full, so they must not quote the texts that they receive.
-func WithLogger(logger *slog.Logger, opts ...LogOption) Option {
-	return check(logger != nil, func(o *options) {
-		o.logger, o.content = logger, slices.Contains(opts, LogContent)
-	}, "nil logger")
+func WithLogger(logger *slog.Logger) Option {
+	return check(logger != nil, func(o *options) { o.logger = logger }, "nil logger")
 }
 
-// LogOption is an option of [WithLogger].
-type LogOption uint8
-
-// LogContent makes the log include the texts of reasons, todos, prompts and errors.
-const LogContent LogOption = 1
+// WithLogContent makes the log of [WithLogger] include the texts of reasons, todos,
+// prompts and errors.
+func WithLogContent() Option {
+	return func(o *options) { o.content = true }
+}
 
 var _ = clock.Settable(func(c clock.Clock) Option { return func(o *options) { o.clock = c } })
 

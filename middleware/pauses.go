@@ -166,6 +166,18 @@ func (t *turn) pauseAnswer() *adapter.PauseAnswer {
 	return answer
 }
 
+// newPauseTool returns the declaration of todo_pause, with a schema for strict arguments
+// if strict is true: without bounds on the length of the reason, which providers refuse
+// in strict mode.
+func newPauseTool(strict bool) *adapter.PauseTool {
+	return &adapter.PauseTool{
+		Name:        pause.ToolName,
+		Description: pausetool.Description(),
+		Schema:      pausetool.Schema(strict),
+		Strict:      strict,
+	}
+}
+
 // newID returns nine alphanumeric characters, the only form of an id that every
 // provider accepts.
 func newID() string {

@@ -16,7 +16,7 @@
 //
 //	mw := middleware.New(todo.FromConversation())
 //
-// It reads the [Conversation] in its ctx, which has the tool calls of the current
+// It reads the conversation in its ctx, which has the tool calls of the current
 // request. A program's own Provider can read it too; see [ConversationFrom].
 //
 // # In memory

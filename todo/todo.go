@@ -183,7 +183,7 @@ func sizeOf(list []Todo) int {
 // Todos may be called concurrently, even for one session. It runs on the goroutine of
 // the model call, and the caller's answer waits for it, so it must return when its ctx
 // ends. The ctx is derived from that of the model call. It has a deadline, the session,
-// and the [Conversation] of the request.
+// and the conversation of the request; see [ConversationFrom].
 type Provider interface {
 	Todos(ctx context.Context) ([]Todo, error)
 }
@@ -237,23 +237,21 @@ type Call struct {
 	UserMessagesAfter int
 }
 
-// Conversation yields the tool calls in a request's history, newest first. It reads the
-// history lazily: a consumer that stops early does not pay for the rest. It may be used
-// only until the [Provider].Todos call that received it returns.
-type Conversation = iter.Seq[Call]
-
 type conversationKey struct{}
 
-// WithConversation returns a ctx with the conversation c, for tests and for programs
-// that call a Provider themselves. A nil c means the empty conversation.
-func WithConversation(ctx context.Context, c Conversation) context.Context {
+// WithConversation returns a ctx with a conversation: the tool calls of a request's
+// history, newest first. It is for tests and for programs that call a Provider
+// themselves. nil means the empty conversation.
+func WithConversation(ctx context.Context, c iter.Seq[Call]) context.Context {
 	return context.WithValue(ctx, conversationKey{}, c)
 }
 
-// ConversationFrom returns the conversation of ctx, or the empty one if ctx has none.
-// It never returns nil.
-func ConversationFrom(ctx context.Context) Conversation {
-	if c, _ := ctx.Value(conversationKey{}).(Conversation); c != nil {
+// ConversationFrom returns the tool calls in the history of the current request, newest
+// first, or an empty sequence if ctx has none. It never returns nil. The history is read
+// lazily: a consumer that stops early does not pay for the rest. It may be used only
+// until the [Provider].Todos call that received it returns.
+func ConversationFrom(ctx context.Context) iter.Seq[Call] {
+	if c, _ := ctx.Value(conversationKey{}).(iter.Seq[Call]); c != nil {
 		return c
 	}
 	return func(func(Call) bool) {}

@@ -9,6 +9,7 @@ import (
 	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/pausecall"
 	"github.com/carryon-go/carryon/internal/pausetool"
+	"github.com/carryon-go/carryon/internal/separator"
 	"github.com/carryon-go/carryon/pause"
 )
 
@@ -127,7 +128,7 @@ func (d *agentAnswers) separator() string {
 	if d.given == "" {
 		return ""
 	}
-	return adapter.SeparatorAfter(d.given)
+	return separator.After(d.given)
 }
 
 // AppendShown implements [adapter.Dialect].

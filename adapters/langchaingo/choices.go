@@ -7,7 +7,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 
-	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/separator"
 )
 
 // choicesOf returns the choices of an answer without nil ones. The answer may
@@ -41,7 +41,7 @@ func reasoningOf(a *llms.ContentResponse) string {
 			texts = append(texts, choice.ReasoningContent)
 		}
 	}
-	return strings.Join(texts, adapter.Separator)
+	return strings.Join(texts, separator.Text)
 }
 
 // callsOf yields the tool calls of an answer, each with its choice. If a choice

@@ -7,6 +7,8 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/pausetool"
+	"github.com/carryon-go/carryon/internal/separator"
+	"github.com/carryon-go/carryon/internal/toolchoice"
 )
 
 // extend returns the messages of a continuation. It copies whatever it changes.
@@ -65,7 +67,7 @@ func fold(messages []llms.MessageContent, k *adapter.Continuation) ([]llms.Messa
 	}
 	for _, more := range []string{k.Text, prompt} {
 		if more != "" {
-			text.Text += adapter.Separator + more
+			text.Text += separator.Text + more
 		}
 	}
 	messages = slices.Clone(messages)
@@ -86,5 +88,5 @@ func declare(o *llms.CallOptions, tool *adapter.PauseTool) {
 	} else {
 		o.Tools = append(slices.Clip(o.Tools), llms.Tool{Type: "function", Function: &definition})
 	}
-	o.ToolChoice = adapter.AllowTool(o.ToolChoice, tool.Name)
+	o.ToolChoice = toolchoice.Allow(o.ToolChoice, tool.Name)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/separator"
 )
 
 // usageTotals sums the GenerationInfo of a call's turns: all keys of the
@@ -108,7 +109,7 @@ func joinTexts(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
 	}
-	return a + adapter.Separator + b
+	return a + separator.Text + b
 }
 
 // addCounts adds two numbers of one type, or two structs field by field,

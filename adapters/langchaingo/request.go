@@ -8,6 +8,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/internal/reasons"
+	"github.com/carryon-go/carryon/internal/toolchoice"
 	"github.com/carryon-go/carryon/pause"
 )
 
@@ -15,7 +16,7 @@ import (
 func (m *Model) describe(messages []llms.MessageContent, asked *llms.CallOptions) adapter.Request {
 	r := adapter.Request{
 		Tools:     len(asked.Tools) + len(asked.Functions),
-		Choice:    adapter.ToolChoiceOf(asked.ToolChoice),
+		Choice:    toolchoice.Of(asked.ToolChoice),
 		N:         max(asked.N, asked.CandidateCount),
 		JSON:      asked.JSONMode || asked.ResponseMIMEType != "" && asked.ResponseMIMEType != "text/plain",
 		Toolless:  m.options.plain,
@@ -25,7 +26,7 @@ func (m *Model) describe(messages []llms.MessageContent, asked *llms.CallOptions
 		Streamed:  asked.StreamingFunc != nil || asked.StreamingReasoningFunc != nil,
 	}
 	if r.Choice == adapter.ToolChoiceAuto {
-		r.Choice = adapter.ToolChoiceOf(string(asked.FunctionCallBehavior)) // the older field
+		r.Choice = toolchoice.Of(string(asked.FunctionCallBehavior)) // the older field
 	}
 	readTools(&r, asked)
 	r.ToolNames = (*offering)(asked)

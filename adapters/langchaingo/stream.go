@@ -7,8 +7,8 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 
-	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/adapter/join"
+	"github.com/carryon-go/carryon/internal/separator"
 )
 
 // streams are the caller's streaming functions. A function that the caller has
@@ -96,8 +96,8 @@ type stream struct {
 	spoke bool            // the model has streamed text
 	err   error
 
-	reasoned  adapter.ReasoningEnd // the end of the reasoning streamed so far
-	separator string               // goes before the turn's first reasoning
+	reasoned  separator.End // the end of the reasoning streamed so far
+	separator string        // goes before the turn's first reasoning
 }
 
 func newStream(ctx context.Context, call func(context.Context, piece) error) *stream {

@@ -8,6 +8,7 @@ import (
 	"github.com/sashabaranov/go-openai"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/toolchoice"
 )
 
 // extend returns the request of a continuation. It copies whatever it changes.
@@ -57,7 +58,7 @@ func withAdditions(r openai.ChatCompletionRequest, a *adapter.Additions) openai.
 				Parameters: json.RawMessage(tool.Schema),
 			},
 		}})
-		r.ToolChoice = adapter.AllowTool(r.ToolChoice, tool.Name)
+		r.ToolChoice = toolchoice.Allow(r.ToolChoice, tool.Name)
 	}
 	return r
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/internal/automatic"
+	"github.com/carryon-go/carryon/internal/toolchoice"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
 )
@@ -18,7 +19,7 @@ import (
 func describe(r *openai.ChatCompletionRequest) adapter.Request {
 	d := adapter.Request{
 		Tools:  len(r.Tools),
-		Choice: adapter.ToolChoiceOf(r.ToolChoice),
+		Choice: toolchoice.Of(r.ToolChoice),
 		N:      r.N,
 		Legacy: len(r.Functions) > 0 || r.FunctionCall != nil, //nolint:staticcheck // deprecated, and still sent
 		Model:  r.Model, Provider: "openai", Streamed: r.Stream,

@@ -18,6 +18,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/adapter/join"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reading"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/middleware"
@@ -357,7 +358,7 @@ func TestHistoryIsReadFromItsEnd(t *testing.T) {
 		{ID: "second"},
 		{ID: "first", Result: "saved", Answered: true},
 		{ID: "again"}, // an earlier one, which has no answer of its own
-	}, slices.Collect(adapter.Calls(history(messages))))
+	}, slices.Collect(reading.CallsOf(history(messages))))
 
 	for newest := range history(messages) {
 		assert.Equal(t, "again", newest.Call.ID)
@@ -377,7 +378,7 @@ func TestHistoryCountsTheMessagesOfTheUser(t *testing.T) {
 			{Role: openai.ChatMessageRoleTool, ToolCallID: "1", Content: "Begun."},
 			{Role: openai.ChatMessageRoleUser, Content: behind},
 		}})
-		for call := range adapter.Calls(got.History) {
+		for call := range reading.CallsOf(got.History) {
 			assert.Equal(t, want, call.UserMessagesAfter, behind)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"sync/atomic"
 
 	"github.com/carryon-go/carryon/asynctask"
+	"github.com/carryon-go/carryon/internal/guard"
 	"github.com/carryon-go/carryon/records"
 )
 
@@ -37,7 +38,7 @@ var ErrOver = errors.New("job: the task of the job is over")
 // a job twice, Work returns nil and does nothing. If the task is over for another
 // reason, Work does not run work, or stops it, and returns an error that wraps
 // ErrOver. A panic of work goes on to the queue; the task fails with an
-// *asynctask.PanicError.
+// *middleware.PanicError.
 //
 // Work returns the error of work, and errors of the engine that keeps the tasks,
 // after which the job must be run again too. It panics if tasks or work is nil.
@@ -68,7 +69,7 @@ func Work(
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			_ = end(&asynctask.PanicError{Value: v, Stack: debug.Stack()}) // the queue gets the panic itself
+			_ = end(&guard.PanicError{Value: v, Stack: debug.Stack()}) // the queue gets the panic itself
 			panic(v)
 		}
 	}()

@@ -7,7 +7,7 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/separator"
 )
 
 // Queue has the tokens of the text of a turn that was read and not shown. The zero
@@ -60,9 +60,9 @@ func (q *Queue[T]) Take(text string) []T {
 
 // find returns how much of the queue's text a text shows.
 func (q *Queue[T]) find(text string) (n int, ok bool) {
-	for separator := 0; separator <= min(len(adapter.Separator), len(text)); separator++ {
-		own := text[separator:]
-		if strings.HasPrefix(adapter.Separator, text[:separator]) && bytes.HasPrefix(q.text, []byte(own)) {
+	for n := range min(len(separator.Text), len(text)) + 1 {
+		own := text[n:]
+		if strings.HasPrefix(separator.Text, text[:n]) && bytes.HasPrefix(q.text, []byte(own)) {
 			return len(own), true
 		}
 	}

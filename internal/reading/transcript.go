@@ -3,8 +3,8 @@ package reading
 import (
 	"slices"
 
-	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/separator"
 )
 
 // Sizes of a transcript's blocks. A text shorter than a small one is in a single
@@ -28,7 +28,7 @@ type Transcript struct {
 	Reasoning *[]byte  // nil if it is not kept
 	Bounded   bool     // maxText applies
 	Long      bool     // the text exceeded maxText; the rest is not kept
-	Reasoned  adapter.ReasoningEnd
+	Reasoned  separator.End
 }
 
 // Add adds text.
@@ -85,7 +85,7 @@ func (t *Transcript) Separator() string {
 	if t.Len() == 0 {
 		return ""
 	}
-	return adapter.SeparatorAfter(rawjson.View(t.Bytes()))
+	return separator.After(rawjson.View(t.Bytes()))
 }
 
 // Cut forgets what comes after the first n bytes.

@@ -11,6 +11,7 @@ import (
 	"github.com/carryon-go/carryon/internal/pausecall"
 	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/separator"
 )
 
 // Turn is the [adapter.TurnReader] of a turn: what was read of the turn so far. When the
@@ -140,15 +141,15 @@ type names struct{ id, model string }
 
 // Chunk is what the chunk just read adds.
 type Chunk struct {
-	Text     string               // the text to show
-	Calls    []Fragment           // in the dialect's order
-	Size     int                  // in bytes: as reported, or the sum of what was added
-	Finishes bool                 // it has the finish reason
-	OwnText  bool                 // it has text of its own, shown or held back
-	HasUsage bool                 // it has usage
-	Before   adapter.ReasoningEnd // the end of earlier reasoning, which its own is separated from
-	other    bool                 // content that is neither text nor a call
-	joined   *strings.Builder     // holds Text once it has several pieces; nil before
+	Text     string           // the text to show
+	Calls    []Fragment       // in the dialect's order
+	Size     int              // in bytes: as reported, or the sum of what was added
+	Finishes bool             // it has the finish reason
+	OwnText  bool             // it has text of its own, shown or held back
+	HasUsage bool             // it has usage
+	Before   separator.End    // the end of earlier reasoning, which its own is separated from
+	other    bool             // content that is neither text nor a call
+	joined   *strings.Builder // holds Text once it has several pieces; nil before
 }
 
 // Adds reports whether a reader would miss the chunk.
@@ -226,9 +227,9 @@ func (t *Turn) Reasoning(text string) {
 	t.repeat = nil // reasoning is shown as it comes
 	t.Chunk.Size += len(text)
 	if all := t.Shown.transcript; all != nil {
-		if separator := t.Shown.reasoned.Separator(); separator != "" {
-			t.Chunk.Before, t.Shown.reasoned = t.Shown.reasoned, adapter.ReasoningEnd{}
-			all.AddReasoning(separator)
+		if before := t.Shown.reasoned.Separator(); before != "" {
+			t.Chunk.Before, t.Shown.reasoned = t.Shown.reasoned, separator.End{}
+			all.AddReasoning(before)
 		}
 		all.AddReasoning(text)
 	}
@@ -523,13 +524,13 @@ func (t *Turn) Forget() {
 
 // ShownText is how the text of a turn is shown.
 type ShownText struct {
-	IsAny      bool                 // the turn has shown text
-	transcript *Transcript          // nil if the text is not kept
-	printed    pausecall.Finder     // holds back what may be a printed todo_pause
-	separator  string               // precedes the first text, if text was shown before the turn
-	printable  bool                 // the model may print todo_pause as text
-	reasoned   adapter.ReasoningEnd // of the turns before it, until it has reasoning of its own
-	from       int32                // where its text begins in the transcript
+	IsAny      bool             // the turn has shown text
+	transcript *Transcript      // nil if the text is not kept
+	printed    pausecall.Finder // holds back what may be a printed todo_pause
+	separator  string           // precedes the first text, if text was shown before the turn
+	printable  bool             // the model may print todo_pause as text
+	reasoned   separator.End    // of the turns before it, until it has reasoning of its own
+	from       int32            // where its text begins in the transcript
 }
 
 // show returns text as it is shown: the first of a turn follows the separator.

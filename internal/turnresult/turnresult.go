@@ -2,7 +2,7 @@
 // command.
 package turnresult
 
-// The values of middleware.ContinuationEnded.Result.
+// The values of middleware.TurnEnded.Result.
 const (
 	ToolCall    = "tool_call"
 	Text        = "text"

@@ -11,7 +11,6 @@ import (
 func oneName() map[string]string {
 	return map[string]string{
 		"Option":     "the options of a package's only constructor",
-		"PanicError": "one type",
 		"Definition": "one type",
 		"Client":     "wrappers of a type that the SDK or the queue calls Client",
 		"Engine":     "a program uses only one",

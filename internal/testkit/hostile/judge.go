@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/separator"
 )
 
 // Reading is what a client reads of an answer.
@@ -159,7 +159,7 @@ func (c *Conversation) joinTexts(a, b string) string {
 	if a == "" || b == "" || c.Protocol == Responses {
 		return a + b
 	}
-	return a + adapter.SeparatorAfter(a) + b
+	return a + separator.After(a) + b
 }
 
 // allAccept reports whether the client accepts each answer alone.

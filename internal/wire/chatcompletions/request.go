@@ -12,6 +12,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/reasons"
+	"github.com/carryon-go/carryon/internal/toolchoice"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/sse"
 	"github.com/carryon-go/carryon/pause"
@@ -99,7 +100,7 @@ func (p *parser) readMember(name string, s *rawjson.Scanner) {
 	case "tools":
 		p.readTools(s)
 	case "tool_choice":
-		f.Choice = adapter.ToolChoiceOf(json.RawMessage(s.Raw()))
+		f.Choice = toolchoice.Of(json.RawMessage(s.Raw()))
 	case "functions", "function_call":
 		raw := s.Raw()
 		f.Legacy = f.Legacy || !rawjson.IsNull(raw) && string(raw) != "[]"

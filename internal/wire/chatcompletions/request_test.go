@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/reading"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/internal/wire"
@@ -103,9 +104,9 @@ func TestHistoryIsReadNewestFirst(t *testing.T) {
 		{ID: "c3", Name: "c", Arguments: "[]"},
 		{ID: "c2", Name: "b", Arguments: `{"x":1}`},
 		{ID: "c1", Name: "a", Arguments: "{}", Answered: true, Result: "one"},
-	}, slices.Collect(adapter.Calls(facts.History)))
+	}, slices.Collect(reading.CallsOf(facts.History)))
 	facts, _, _ = chatcompletions.Protocol{}.Parse(nil, []byte(`{}`), wiretest.Body(""))
-	assert.Empty(t, slices.Collect(adapter.Calls(facts.History)), "a body that cannot be read again has none")
+	assert.Empty(t, slices.Collect(reading.CallsOf(facts.History)), "a body that cannot be read again has none")
 }
 
 // An attachment comes directly after the message's own text.

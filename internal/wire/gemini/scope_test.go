@@ -11,6 +11,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/reading"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/internal/testkit/fakellm"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
@@ -205,7 +206,7 @@ func TestHistory(t *testing.T) {
 		{ID: "x", Name: "b", Arguments: "{}", Result: "Error: no such file", Answered: true},
 		{Name: "a", Arguments: `{"n":2}`, Result: "two", Answered: true},
 		{Name: "a", Arguments: `{"n":1}`, Result: "one", Answered: true},
-	}, slices.Collect(adapter.Calls(facts.History)))
+	}, slices.Collect(reading.CallsOf(facts.History)))
 	assert.Equal(t, []string{"edit_file"}, slices.Collect(facts.ToolNames.ToolNames))
 }
 

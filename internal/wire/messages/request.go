@@ -8,6 +8,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/reasons"
+	"github.com/carryon-go/carryon/internal/toolchoice"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/sse"
 	"github.com/carryon-go/carryon/pause"
@@ -59,7 +60,7 @@ func (p *parser) read(body []byte) bool {
 		case "tools":
 			p.readTools(&s)
 		case "tool_choice":
-			f.Choice = adapter.ToolChoiceOf(json.RawMessage(s.Raw()))
+			f.Choice = toolchoice.Of(json.RawMessage(s.Raw()))
 		case "model":
 			f.Model = rawjson.TextView(s.Raw())
 		case "stream":

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/reading"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/messages"
@@ -39,7 +40,7 @@ func TestFactsOfARequest(t *testing.T) {
 	assert.Equal(t, []string{"TodoWrite", "bash"}, slices.Collect(f.ToolNames.ToolNames))
 	assert.NotNil(t, f.Loop)
 	var calls []todo.Call
-	for call := range adapter.Calls(f.History) {
+	for call := range reading.CallsOf(f.History) {
 		calls = append(calls, call)
 	}
 	assert.Equal(t, []todo.Call{

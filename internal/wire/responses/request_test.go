@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/reading"
 	"github.com/carryon-go/carryon/internal/testkit/wiretest"
 	"github.com/carryon-go/carryon/internal/wire/responses"
 	"github.com/carryon-go/carryon/todo"
@@ -75,7 +76,7 @@ func TestNoticesOfScriptsAreNoResults(t *testing.T) {
 		request := `{"input":[` + items + `]}`
 		facts, _, ok := responses.New().Parse(nil, []byte(request), wiretest.Body(request))
 		require.True(t, ok)
-		for c := range adapter.Calls(facts.History) {
+		for c := range reading.CallsOf(facts.History) {
 			assert.Equal(t, want, c.Result, items)
 			assert.True(t, c.Answered)
 		}

@@ -92,7 +92,7 @@ func TestLogWarnsOnceOfWhatIsWrongWithTheSetUp(t *testing.T) {
 func TestLogNamesErrorsOfTheProvider(t *testing.T) {
 	t.Parallel()
 	for want, fail := range map[string]http.RoundTripper{
-		"an error whose text is not logged (see LogContent)": unreachable{errors.New("says: Write the parser")},
+		"an error whose text is not logged (see WithLogContent)": unreachable{errors.New("says: Write the parser")},
 		"unexpected EOF":              unreachable{fmt.Errorf("read: %w", io.ErrUnexpectedEOF)},
 		"connect: connection refused": unreachable{&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}},
 		"*json.SyntaxError":           unreachable{&json.SyntaxError{}},

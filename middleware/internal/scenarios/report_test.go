@@ -231,7 +231,7 @@ func (l *logBook) withMessage(t *testing.T, message string) []map[string]any {
 }
 
 // loggedCalls makes calls in which everything is logged at least once.
-func loggedCalls(t *testing.T, m scenario.Mode, opts ...middleware.LogOption) *logBook {
+func loggedCalls(t *testing.T, m scenario.Mode, opts ...middleware.Option) *logBook {
 	t.Helper()
 	logged := new(logBook)
 	broken := todo.ProviderFunc(func(ctx context.Context) ([]todo.Todo, error) {
@@ -240,7 +240,7 @@ func loggedCalls(t *testing.T, m scenario.Mode, opts ...middleware.LogOption) *l
 		}
 		return []todo.Todo{{ID: "1", Content: "Write the parser", Status: todo.InProgress}}, nil
 	})
-	options := []middleware.Option{middleware.WithLogger(logged.logger(), opts...), scenario.Within(continuation.Limits{MaxAttempts: 2})}
+	options := append(opts, middleware.WithLogger(logged.logger()), scenario.Within(continuation.Limits{MaxAttempts: 2}))
 	scenario.New(t, m, broken, options...).Ask(scenario.Texts("One:", "Two:", "Three:")...)
 	s := scenario.New(t, m, broken, options...)
 	s.Ask(fakellm.Text("One:"), fakellm.Pause("stuck"), fakellm.Pause(scenario.Blocked))
@@ -314,7 +314,7 @@ func TestLogHoldsNoTextsUnlessAllowed(t *testing.T) {
 func TestLogHoldsTextsIfAllowedButNoKeys(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
-		logged := loggedCalls(t, m, middleware.LogContent)
+		logged := loggedCalls(t, m, middleware.WithLogContent())
 		text := logged.String()
 		for _, shown := range []string{"Write the parser", "continue working", "stuck", "grammar.ebnf", "todo of somebody"} {
 			assert.Contains(t, text, shown)

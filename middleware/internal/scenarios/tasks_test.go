@@ -498,7 +498,7 @@ func TestNothingOfASessionShowsInAnother(t *testing.T) {
 	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
 		var log bytes.Buffer
 		s := newTaskScenario(t, m, scenario.TwoTodos(),
-			middleware.WithLogger(slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), middleware.LogContent))
+			middleware.WithLogger(slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))), middleware.WithLogContent())
 		theirs := continuation.WithSession(t.Context(), "theirs")
 		for _, id := range []string{"secret-running", "secret-ended", "secret-failed"} {
 			_, err := s.tasks.Begin(theirs, id, "secret work")

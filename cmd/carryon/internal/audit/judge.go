@@ -13,6 +13,7 @@ import (
 	"github.com/carryon-go/carryon/internal/agentlists"
 	"github.com/carryon-go/carryon/internal/automatic"
 	"github.com/carryon-go/carryon/internal/handback"
+	"github.com/carryon-go/carryon/internal/reading"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/todo"
@@ -57,7 +58,7 @@ func (located) Locate(ctx context.Context) ([]todo.Todo, todo.Origin, error) {
 
 // read reads the list of a conversation.
 func (e *engine) read(c *conversation) (l list) {
-	ctx := todo.WithConversation(continuation.WithSession(context.Background(), c.file), adapter.Calls(c.history()))
+	ctx := todo.WithConversation(continuation.WithSession(context.Background(), c.file), reading.CallsOf(c.history()))
 	l.todos, l.origin, l.err = e.lists.Locate(ctx)
 	return l
 }
