@@ -57,12 +57,11 @@ var seconds = map[string]string{
 // overloaded is an error that the provider reports in a stream.
 var overloaded = event("error", `"error":{"type":"overloaded_error","message":"Later."}`)
 
-// stops counts the whole events that end a block.
+// stops counts the events that end a block, including one of which only the blank line is missing.
 func stops(stream string) int {
-	events := strings.Split(stream, "\n\n")
 	n := 0
-	for _, e := range events[:len(events)-1] {
-		if strings.Contains(e, "content_block_stop") {
+	for e := range strings.SplitSeq(stream, "\n\n") {
+		if strings.Contains(e, "content_block_stop") && strings.HasSuffix(strings.TrimSpace(e), "}") {
 			n++
 		}
 	}
