@@ -192,7 +192,7 @@ func (c *call) promptInput(k *adapter.Continuation) prompt.Input {
 		InWords: !c.offersPause() && !c.env.request.ownPause,
 	}
 	if k.Todo != (todo.Todo{}) {
-		read := c.decider.lookup.list
+		read := c.decider.list
 		list, upcoming := &c.decider.last.List, decision.Upcoming(read.todos, read.others)
 		in.List = prompt.List{
 			Todos: list.Todos - list.Others, Open: list.Active - list.Others,

@@ -7,26 +7,22 @@ import (
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
-	"github.com/carryon-go/carryon/internal/reading"
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/todo"
 )
 
 // decider decides whether a call is continued, and claims the session for it.
 type decider struct {
-	env *callEnv
+	lookup // the call, its current turn, and the list that was read for it
 
-	turn           *turn               // the current one
-	text           *reading.Transcript // of all turns
-	last           *lastVerdict        // nil until the call goes on
-	lookup         lookup
-	cause          error      // the error of the gate, the store or the tasks that ended the continuations
-	continued      *continued // nil before the first continuation
-	claimed        bool       // the session is claimed for the next turn
-	rejected       bool       // a pause was rejected
-	cancelRecorded bool       // the session state records that the caller cancelled the call
-	noNewTools     bool       // no tool may be added; see FixedPrefix of [adapter.Request]
-	check          *callCheck // nil if the program has none, or if it is not asked about the call
+	last           *lastVerdict // nil until the call goes on
+	cause          error        // the error of the gate, the store or the tasks that ended the continuations
+	continued      *continued   // nil before the first continuation
+	claimed        bool         // the session is claimed for the next turn
+	rejected       bool         // a pause was rejected
+	cancelRecorded bool         // the session state records that the caller cancelled the call
+	noNewTools     bool         // no tool may be added; see FixedPrefix of [adapter.Request]
+	check          *callCheck   // nil if the program has none, or if it is not asked about the call
 }
 
 // lastVerdict is the last verdict on a call that goes on.
@@ -85,7 +81,7 @@ func (d *decider) readTurn() decision.Input {
 	}
 	in.Check, in.CheckDigest = d.check.of(d.turn, d.last != nil && d.last.Checks && d.continued.hasFailed())
 	in.CheckNoted = d.check != nil && d.check.noted
-	if d.lookup.list.turn == d.turn.Turn {
+	if d.list.turn == d.turn.Turn {
 		d.addList(&in)
 	}
 	return in
@@ -94,9 +90,9 @@ func (d *decider) readTurn() decision.Input {
 // addList adds the list that was read for the turn, and how the turn ends, which matters
 // only if there is work on the list, or the model may be asked.
 func (d *decider) addList(in *decision.Input) {
-	d.lookup.list.addTo(in)
+	d.list.addTo(in)
 	in.AskAlways = d.env.options().closingQuestion
-	in.MayAsk = d.lookup.mayAsk()
+	in.MayAsk = d.mayAsk()
 	hasWork := slices.ContainsFunc(in.Todos, func(t todo.Todo) bool { return t.Status.Active() })
 	if t := &in.Turn; (hasWork || in.MayAsk || in.Check != continuation.NoCheck) && !t.BrokeOff && !t.ToolCalls && !t.TooLong {
 		t.End = d.turn.read.TextEnd()
@@ -107,13 +103,13 @@ func (d *decider) addList(in *decision.Input) {
 // decision.
 func (d *decider) fetch(needed decision.Facts) bool {
 	if needed == decision.BackgroundWork {
-		if err := d.lookup.readBackground(); err != nil {
-			d.lookup.list.turn, d.cause = 0, err
+		if err := d.readBackground(); err != nil {
+			d.list.turn, d.cause = 0, err
 			return false
 		}
 		return true
 	}
-	d.lookup.readTodos()
+	d.readTodos()
 	return true
 }
 
@@ -216,7 +212,7 @@ func (d *decider) mayGoOn() bool {
 // preview returns the verdict on the turn, and changes and claims nothing. It reads the
 // list even if the verdict does not need it.
 func (d *decider) preview() decision.Verdict {
-	d.lookup.readTodos()
+	d.readTodos()
 	return d.judge(toExplain)
 }
 
@@ -279,8 +275,8 @@ func (d *decider) recordCancel() {
 	}
 	d.cancelRecorded = true
 	var digest uint64
-	if d.lookup.list != &noList && d.lookup.list.err == nil {
-		digest = decision.Digest(d.lookup.list.todos)
+	if d.list != &noList && d.list.err == nil {
+		digest = decision.Digest(d.list.todos)
 	}
 	d.env.updateInUserTurn(d.turn.TurnID, func(s decision.State) decision.State { return s.Cancel(digest) })
 }
@@ -293,7 +289,7 @@ func (d *decider) turnAsRead() decision.Turn {
 		return decision.Turn{BrokeOff: true}
 	}
 	as := d.turn.asRead()
-	as.NoFinish, as.TooLong = d.env.answer.NoFinish, d.text.Long
+	as.NoFinish, as.TooLong = d.env.answer.NoFinish, d.env.answer.Text.Long
 	return as
 }
 

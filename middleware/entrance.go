@@ -108,11 +108,10 @@ func newCall(ctx context.Context, mw *Middleware, r *adapter.Request) *call {
 	}
 	c.env.answer = c.handle.Answer()
 	c.handle.Set(c, engine.Answer{
-		Turn: &c.turn.read, Text: &c.text, Limits: &c.env.rules().Limits, Clock: mw.options.clock, Usage: mw.options.usage,
+		Turn: &c.turn.read, Text: &c.text, Usage: mw.options.usage,
 		NoFinish: r.NoFinish, SaysDone: r.SaysDone,
 	})
-	c.decider.env, c.decider.turn, c.decider.text = &c.env, &c.turn, &c.text
-	c.pauses.env, c.pauses.turn, c.pauses.decider = &c.env, &c.turn, &c.decider
+	c.pauses.decider = &c.decider
 	c.reminders.env = &c.env
 	c.decider.lookup = lookup{&c.env, &c.turn, &noList}
 	if c.env.rules().Check != nil && !mw.isSubAgents(r) {
@@ -229,9 +228,9 @@ func (c *call) explain(r *adapter.Request) {
 	e := newExplanation()
 	e.request(c.env.session.name(), r)
 	stopped := turn{TurnID: c.turn.TurnID, read: c.turn.read.IfStopped()}
-	d := decider{env: &c.env, turn: &stopped, text: &c.text, lookup: lookup{&c.env, &stopped, &noList}, check: c.decider.check}
+	d := decider{lookup: lookup{&c.env, &stopped, &noList}, check: c.decider.check}
 	v := d.preview()
-	e.list(&v, d.lookup.list)
+	e.list(&v, d.list)
 	e.decision(&v)
 	x.write(e.String())
 }

@@ -222,21 +222,19 @@ type canceller struct {
 	mu        sync.Mutex
 	stop      context.CancelCauseFunc // nil until derive was called
 	cancelled bool
-	callback  error // with which a callback of the caller's failed
+
+	callback atomic.Pointer[error] // with which a callback of the caller's failed
 }
 
 // callbackFailed records the error of a callback.
-func (c *canceller) callbackFailed(err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.callback = err
-}
+func (c *canceller) callbackFailed(err error) { c.callback.Store(&err) }
 
 // callbackFailure returns the error of a callback, or nil.
 func (c *canceller) callbackFailure() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.callback
+	if err := c.callback.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // derive returns the ctx of the call: inside this layer, and cancelled with the

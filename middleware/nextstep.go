@@ -64,7 +64,7 @@ func (d *decider) nextStep(patience time.Duration) (step, error) {
 
 // lookAgain decides again after a wait, in which the list may have changed.
 func (d *decider) lookAgain() step {
-	d.lookup.list.turn = 0
+	d.list.turn = 0
 	if d.decide() {
 		return stepAgain
 	}
@@ -84,7 +84,7 @@ func (d *decider) gateAllows() bool {
 	if gate == nil {
 		return true
 	}
-	turn := NextTurn{TurnID: d.nextID(), Todo: d.last.Todo, Asks: d.last.Asks, Text: string(d.text.Bytes())}
+	turn := NextTurn{TurnID: d.nextID(), Todo: d.last.Todo, Asks: d.last.Asks, Text: string(d.env.answer.Text.Bytes())}
 	if d.last.Checks {
 		turn.Unmet = d.check.unmet
 	}
@@ -106,7 +106,7 @@ func (d *decider) gateAllows() bool {
 // claimAfterGate claims the session for the continuation that the gate let pass, if every
 // condition still holds. It reports whether the call goes on.
 func (d *decider) claimAfterGate() bool {
-	if err := d.lookup.readBackground(); err != nil {
+	if err := d.readBackground(); err != nil {
 		d.cause = err
 		d.refuse(reasons.Store)
 		return false
@@ -125,7 +125,7 @@ func (d *decider) claimAfterGate() bool {
 func (d *decider) askCheck(patience time.Duration) (step, error) {
 	c := d.check
 	if c.run == nil {
-		c.begin(&NextTurn{TurnID: d.nextID(), Text: string(d.text.Bytes())}, patience)
+		c.begin(&NextTurn{TurnID: d.nextID(), Text: string(d.env.answer.Text.Bytes())}, patience)
 	}
 	if !c.run.await(d.env.options().clock, patience) {
 		return stepWait, nil
@@ -153,7 +153,7 @@ func (d *decider) refuse(reason continuation.Reason) step {
 	v.Continue, v.Reason, v.Wait = false, reason, 0
 	d.report(&v)
 	in := decision.Input{Now: d.env.now()}
-	d.lookup.list.addTo(&in)
+	d.list.addTo(&in)
 	var effect decision.Effect
 	d.env.updateInUserTurn(d.turn.TurnID, func(s decision.State) decision.State {
 		s, effect = v.End(s, &in)

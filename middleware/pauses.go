@@ -20,9 +20,7 @@ const policyFailed = "Tool execution error"
 
 // pauses judges the model's pauses, and pauses the session.
 type pauses struct {
-	env     *callEnv
-	turn    *turn // the current one
-	decider *decider
+	*decider
 
 	result *pause.Result // set once the model has paused
 }
@@ -39,12 +37,12 @@ func (p *pauses) goesOn() bool {
 	}
 	switch {
 	case !ok:
-		return p.decider.decide()
+		return p.decide()
 	case errors.Is(err, pausetool.ErrPolicyPanicked):
 		p.env.fault(p.turn.TurnID, opPausePolicy, err)
 		p.pause(policyFailed)
 		return false
-	case err == nil || p.turn.read.Calls.Others > 0 || p.decider.rejected:
+	case err == nil || p.turn.read.Calls.Others > 0 || p.rejected:
 		p.pause(reason)
 		return false
 	}
@@ -70,11 +68,11 @@ func (p *pauses) deniesPermission() bool {
 // reject tells the model that its reason is rejected, if the call goes on.
 func (p *pauses) reject(r *rejection) bool {
 	p.turn.rejection = r
-	if !p.decider.decide() {
+	if !p.decide() {
 		p.acceptRejected()
 		return false
 	}
-	p.decider.rejected = true
+	p.rejected = true
 	emit(p.env.cancel.caller, p.env.reporter(), PauseCalled{
 		TurnID: p.turn.TurnID, Result: pause.Result{Reason: pausetool.Shown(r.reason)}, Err: r.err,
 	})
@@ -104,7 +102,7 @@ func (p *pauses) pause(reason string) {
 	if p.turn.Session == "" || p.env.rules().DryRun {
 		return
 	}
-	lookup := &p.decider.lookup
+	lookup := &p.lookup
 	if lookup.list.todos == nil {
 		lookup.readTodos() // the caller's own turn paused: nobody has asked yet
 	}
@@ -142,7 +140,7 @@ func (t *turn) pauseReason(policy pausetool.Policy) (reason string, err error, o
 		reason, err = pausetool.Parse(string(found.Arguments), policy)
 		return reason, err, true
 	}
-	if printed := t.read.PrintedPause; printed != nil {
+	if printed := t.read.PrintedPause(); printed != nil {
 		reason, err = pausetool.Judge(*printed, policy)
 		return reason, err, true
 	}

@@ -61,6 +61,8 @@ type todoSource struct {
 	shared   bool         // it asks an engine that processes share
 	remote   guard.Remote
 	writings listWritings
+
+	isListTool func(name string) bool // writesList
 }
 
 // use sets the source.
@@ -72,6 +74,7 @@ func (s *todoSource) use(todos todo.Provider, p *plugins) {
 	s.marker, _ = todos.(listMarker)
 	engine, isSharer := todos.(sharer)
 	s.shared = isSharer && engine.IsShared()
+	s.isListTool = s.writesList
 }
 
 // A sharer is a source that may keep its lists in an engine that processes share.
@@ -211,9 +214,9 @@ type rememberer interface {
 	Remember(ctx context.Context)
 }
 
-// IsListTool reports whether a tool of that name writes the list, as far as the source
+// writesList reports whether a tool of that name writes the list, as far as the source
 // knows.
-func (s *todoSource) IsListTool(name string) (writes bool) {
+func (s *todoSource) writesList(name string) (writes bool) {
 	if s.writer == nil {
 		return false
 	}

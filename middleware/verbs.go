@@ -7,6 +7,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
+	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/internal/engine"
 	"github.com/carryon-go/carryon/internal/reading"
 	"github.com/carryon-go/carryon/internal/scope"
@@ -37,6 +38,12 @@ func (c *call) Outcome() Outcome {
 	}
 	return c.env.firstOutcome()
 }
+
+// Clock implements [engine.Call].
+func (c *call) Clock() clock.Clock { return c.env.options().clock }
+
+// Limits implements [engine.Call].
+func (c *call) Limits() *continuation.Limits { return &c.env.rules().Limits }
 
 // Cancel implements [engine.Call].
 func (c *call) Cancel() {
@@ -189,8 +196,8 @@ func (c *call) beginTurn(attempt int) {
 		Asked: later && c.decider.last.Asks, Named: c.env.observed != nil, Keeps: c.env.rules().Check != nil,
 		Totals: c.env.options().usage,
 	}
-	if c.env.source().memory != nil && c.env.session.name() != "" {
-		traits.Lists = c.env.source()
+	if source := c.env.source(); source.memory != nil && c.env.session.name() != "" {
+		traits.IsListTool = source.isListTool
 	}
 	next := turn{TurnID: continuation.TurnID{Session: c.turn.Session, Call: c.turn.Call, Turn: c.turn.Turn + 1, Attempt: attempt}}
 	if !later {

@@ -96,5 +96,5 @@ func (c *Call) joinedNotice() string {
 	if notice == "" {
 		return ""
 	}
-	return c.answer().Text.Separator() + notice
+	return c.answer().Text.End().Separator() + notice
 }

@@ -36,16 +36,16 @@ type deadlines struct {
 
 // newDeadlines returns the deadlines of a continuation that is sent with a ctx
 // derived from ctx. It is cut when the program's ctx ends.
-func newDeadlines(ctx, program context.Context, a *engine.Answer) *deadlines {
-	t := a.Timeouts
-	d := &deadlines{clock: a.Clock, idle: t.Within(a.Limits.ResponseTimeout), heartbeat: t.Heartbeat()}
+func newDeadlines(ctx, program context.Context, call *Call) *deadlines {
+	t, clock, limits := call.answer().Timeouts, call.engine().Clock(), call.engine().Limits()
+	d := &deadlines{clock: clock, idle: t.Within(limits.ResponseTimeout), heartbeat: t.Heartbeat()}
 	d.ctx, d.cancel = context.WithCancelCause(ctx)
 	d.stop = context.AfterFunc(program, func() { d.cancel(middleware.ErrShutdown) })
-	if limit := t.UntilFirst(a.Limits.FirstByteTimeout); limit != continuation.Off {
-		d.firstByte = a.Clock.AfterFunc(limit, func() { d.cancel(middleware.ErrFirstByteTimeout) })
+	if limit := t.UntilFirst(limits.FirstByteTimeout); limit != continuation.Off {
+		d.firstByte = clock.AfterFunc(limit, func() { d.cancel(middleware.ErrFirstByteTimeout) })
 	}
 	if left, ok := t.Left(); ok {
-		d.caller = a.Clock.AfterFunc(left-engine.Reserve(left), func() { d.cancel(middleware.ErrDeadlineNear) })
+		d.caller = clock.AfterFunc(left-engine.Reserve(left), func() { d.cancel(middleware.ErrDeadlineNear) })
 	}
 	return d
 }

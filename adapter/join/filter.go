@@ -235,7 +235,7 @@ func (f *Filter[C]) end(turn *reading.Turn, failed bool) {
 	f.turn.Calls.DecideOpen()
 	f.writer.flush(&f.turn, &f.out)
 	f.flush()
-	f.showText(f.turn.EndForCallback(turn.PrintedPause != nil))
+	f.showText(f.turn.EndForCallback(turn.PrintedPause() != nil))
 	f.shown = f.shown || f.turn.Shown.IsAny
 	f.state = betweenTurns
 }

@@ -400,7 +400,7 @@ func (j *joiner[C]) beat(dialect adapter.Heartbeat[C]) {
 func (j *joiner[C]) openTurn(k *adapter.Continuation) {
 	j.usage.nextTurn()
 	ctx, program := j.call.engine().BeginTurn(k)
-	j.deadlines = newDeadlines(ctx, program, j.call.answer())
+	j.deadlines = newDeadlines(ctx, program, j.call)
 	k.Touch = j.deadlines.touch
 	j.phase.enter(streaming)
 	source, err := j.open(j.deadlines.ctx, k)
@@ -465,7 +465,7 @@ func (j *joiner[C]) showText(text string) {
 	if model != nil {
 		c = j.writer.dialect.Clone(model)
 	}
-	j.appendShown(&c, &adapter.Edit{Part: adapter.Synthetic, Text: text, Totals: j.reader().Totals, Continuation: continuation})
+	j.appendShown(&c, &adapter.Edit{Part: adapter.Synthetic, Text: text, Totals: j.reader().Shown.Totals, Continuation: continuation})
 }
 
 // appendShown shows chunk c as e says. It may change c.

@@ -29,7 +29,7 @@ func (j *joiner[C]) readTail() {
 	}
 	reader := j.reader()
 	var late atomic.Bool
-	timer := j.call.answer().Clock.AfterFunc(tailTime(reader.SaidDone), func() {
+	timer := j.call.engine().Clock().AfterFunc(tailTime(reader.SaidDone), func() {
 		late.Store(true)
 		_ = source.Close() // its only purpose is to end the read
 	})

@@ -141,7 +141,7 @@ func (u *unary[R]) carryOn() error {
 func (u *unary[R]) turn(k *adapter.Continuation) (R, error) {
 	ctx, program := u.call.engine().BeginTurn(k)
 	u.callbacks.begin(u.call.answer().Turn)
-	d := newDeadlines(ctx, program, u.call.answer())
+	d := newDeadlines(ctx, program, u.call)
 	defer d.end()
 	answer, err := u.do(d.ctx, k)
 	if err == nil {
@@ -165,7 +165,7 @@ func (u *unary[R]) fail(err error) (again bool, _ error) {
 
 // join returns the answer that the caller sees.
 func (u *unary[R]) join() R {
-	u.callbacks.endCall(u.call.engine().Notice(), u.call.answer().Text.Separator())
+	u.callbacks.endCall(u.call.engine().Notice(), u.call.answer().Text.End().Separator())
 	if !u.continuation && !u.calls.PauseRemoved {
 		return u.answer
 	}

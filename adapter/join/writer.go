@@ -125,7 +125,7 @@ func (w *writer[C]) show(r *reading.Turn, c *C, a *reading.Chunk, out *output[C]
 	}
 	e := adapter.Edit{Text: a.Text, ReasoningSeparator: a.Before.Separator(), Continuation: !r.First}
 	if !r.First {
-		e.Totals = r.Totals
+		e.Totals = r.Shown.Totals
 	}
 	if a.Text != "" && !a.OwnText {
 		// A call has released held-back text. It is shown in a chunk of its own,

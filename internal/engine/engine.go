@@ -31,6 +31,8 @@ type Call[O any] interface {
 	OpenContext() context.Context // the same, but the answer may outlive the call
 	Additions() *adapter.Additions
 	Outcome() O
+	Clock() clock.Clock
+	Limits() *continuation.Limits
 
 	// TurnRead says that the turn was read up to its finish.
 	TurnRead()
@@ -99,8 +101,6 @@ type Answer struct {
 	Text     *reading.Transcript // of all turns
 	Times    *reading.Times      // of the current turn; nil if nobody wants to know
 	Timeouts *Timeouts           // of the caller; nil if it waits for any time
-	Limits   *continuation.Limits
-	Clock    clock.Clock
 
 	PlainStop    string             // the provider's word for a plain stop; set if turn 1 ended in one
 	Usage        adapter.UsageShown // of a joined answer

@@ -80,12 +80,11 @@ func (t *Transcript) Bytes() []byte {
 	return t.last
 }
 
-// Separator returns what stands between the text and the text of another turn.
-func (t *Transcript) Separator() string {
-	if t.Len() == 0 {
-		return ""
-	}
-	return separator.After(rawjson.View(t.Bytes()))
+// End returns how the text ends, for the text of another turn.
+func (t *Transcript) End() separator.End {
+	var end separator.End
+	end.Add(rawjson.View(t.Bytes()))
+	return end
 }
 
 // Cut forgets what comes after the first n bytes.

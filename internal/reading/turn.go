@@ -19,7 +19,6 @@ import (
 type Turn struct {
 	Shown        ShownText
 	Calls        Calls
-	PrintedPause *string // the reason of a pause that was printed, or that the adapter read
 	Chunk        Chunk
 	First        bool // the turn is the caller's own
 	Refused      bool
@@ -34,22 +33,18 @@ type Turn struct {
 	otherCall    bool // the adapter reported a call that Call cannot express
 	textEndKnown bool // textEnd is set
 
-	reply   prompt.Reply       // what the turn answers to the closing question, if it does
-	textEnd handback.End       // how the text ends
-	Totals  adapter.UsageShown // which usage of the answer so far its chunks may show
+	reply   prompt.Reply // what the turn answers to the closing question, if it does
+	textEnd handback.End // how the text ends
 
 	FinishReason string
 	Err          error
 	provider     *provider // nil until it has said something, mostly at the end
 
-	lists  ListTools   // says which tools write the list; nil if that does not matter
-	repeat *Repetition // of the answer before the turn, as long as the turn may be one
+	isListTool func(name string) bool // says which tools write the list; nil if that does not matter
+	repeat     *Repetition            // of the answer before the turn, as long as the turn may be one
 }
 
 var _ adapter.TurnReader = (*Turn)(nil)
-
-// ListTools knows the tools that write the todo list.
-type ListTools interface{ IsListTool(name string) bool }
 
 // Traits say how a turn is read.
 type Traits struct {
@@ -60,7 +55,8 @@ type Traits struct {
 	Named     bool // somebody wants to know the id of the answer and the model
 	Keeps     bool // the arguments of all calls are kept
 	Totals    adapter.UsageShown
-	Lists     ListTools // nil if it does not matter who writes the list
+	// IsListTool says which tools write the list; nil if that does not matter.
+	IsListTool func(name string) bool
 }
 
 // Begin returns the first turn of a call, whose text goes to the transcript.
@@ -83,14 +79,17 @@ func (t *Turn) Next(before []byte, traits *Traits) Turn {
 
 func begin(text *Transcript, traits *Traits) Turn {
 	t := Turn{
-		Calls: Calls{Unwatched: !traits.Watched, Keeps: traits.Keeps}, Totals: traits.Totals, lists: traits.Lists,
+		Calls: Calls{Unwatched: !traits.Watched, Keeps: traits.Keeps}, isListTool: traits.IsListTool,
 		Shown: ShownText{
-			transcript: text, printable: traits.Printable, reasoned: text.Reasoned,
+			transcript: text, printable: traits.Printable, reasoned: text.Reasoned, Totals: traits.Totals,
 			from: int32(text.Len()), //nolint:gosec // a text is no longer than maxText
 		},
 	}
 	if traits.Together {
-		t.Shown.separator = text.Separator()
+		t.Shown.before = text.End()
+	}
+	if traits.Printable {
+		t.Shown.printed = new(printedText)
 	}
 	if traits.Named {
 		t.provider = &provider{names: new(names)}
@@ -123,8 +122,11 @@ func (t *Turn) ForCallback(earlier *Turn, shown bool) Turn {
 		Shown: ShownText{printable: t.Shown.printable},
 		reply: t.reply, repeat: t.repeat.Clone(),
 	}
+	if t.Shown.printed != nil {
+		c.Shown.printed = new(printedText)
+	}
 	if shown {
-		c.Shown.separator = t.Shown.separator
+		c.Shown.before = t.Shown.before
 	}
 	return c
 }
@@ -186,7 +188,7 @@ func (c *Chunk) show(text string) {
 }
 
 // Paused reports whether the model wants to pause.
-func (t *Turn) Paused() bool { return t.Calls.Pause() != nil || t.PrintedPause != nil }
+func (t *Turn) Paused() bool { return t.Calls.Pause() != nil || t.PrintedPause() != nil }
 
 // NextChunk makes the turn ready for a chunk.
 func (t *Turn) NextChunk() {
@@ -243,8 +245,8 @@ var errPauseShown = errors.New("middleware: the name of a call of todo_pause cam
 func (t *Turn) Call(index int, id, name, arguments string) {
 	t.MustShow()
 	call := t.Calls.add(index, id, name, arguments)
-	if name != "" && !t.WroteList && t.lists != nil {
-		t.WroteList = t.lists.IsListTool(name)
+	if name != "" && !t.WroteList && t.isListTool != nil {
+		t.WroteList = t.isListTool(name)
 	}
 	if t.Calls.pauseShown && !t.First {
 		t.Fail(errPauseShown)
@@ -253,16 +255,25 @@ func (t *Turn) Call(index int, id, name, arguments string) {
 	t.Chunk.Calls = append(t.Chunk.Calls, Fragment{call: call, empty: id == "" && name == "" && arguments == ""})
 	if t.Calls.Others > 0 && t.Shown.printable {
 		// Once a turn calls tools, a printed pause no longer counts.
-		t.Shown.printable, t.PrintedPause = false, nil
-		t.show(t.Shown.printed.Release())
+		t.Shown.printable, t.Shown.printed.pause = false, nil
+		t.show(t.Shown.release())
 	}
 }
 
 // Pause implements [adapter.TurnReader].
 func (t *Turn) Pause(reason string) {
 	if t.Shown.printable {
-		t.PrintedPause = &reason
+		t.Shown.printed.pause = &reason
 	}
+}
+
+// PrintedPause returns the reason of a pause that was printed, or that the adapter read;
+// nil if there is none.
+func (t *Turn) PrintedPause() *string {
+	if t.Shown.printed == nil {
+		return nil
+	}
+	return t.Shown.printed.pause
 }
 
 // OtherCall implements [adapter.TurnReader].
@@ -455,15 +466,15 @@ func (t *Turn) endPrinted() {
 	}
 	t.Shown.printable = false
 	if t.ShowedCall() {
-		t.show(t.Shown.printed.Release())
-		t.PrintedPause = nil
+		t.show(t.Shown.release())
+		t.Shown.printed.pause = nil
 		return
 	}
 	reason, ok, rest := t.Shown.printed.End()
 	t.show(rest)
-	if ok && t.PrintedPause == nil {
+	if ok && t.PrintedPause() == nil {
 		printed := reason // a copy, so that only turns with a pause allocate
-		t.PrintedPause = &printed
+		t.Shown.printed.pause = &printed
 	}
 }
 
@@ -471,11 +482,11 @@ func (t *Turn) endPrinted() {
 // to be shown. If the turn was found to be a pause, the printed call is not.
 func (t *Turn) EndForCallback(pause bool) string {
 	t.NextChunk()
-	if pause {
+	if pause && t.Shown.printed != nil {
 		_, _, rest := t.Shown.printed.End()
 		t.show(rest)
 	} else {
-		t.show(t.Shown.printed.Release())
+		t.show(t.Shown.release())
 	}
 	return t.Chunk.Text
 }
@@ -483,7 +494,7 @@ func (t *Turn) EndForCallback(pause bool) string {
 // UnshownText returns the text that is held back in a turn that has failed.
 func (t *Turn) UnshownText() string {
 	t.NextChunk()
-	t.show(t.Shown.printed.Release())
+	t.show(t.Shown.release())
 	return t.Chunk.Text
 }
 
@@ -524,13 +535,29 @@ func (t *Turn) Forget() {
 
 // ShownText is how the text of a turn is shown.
 type ShownText struct {
-	IsAny      bool             // the turn has shown text
-	transcript *Transcript      // nil if the text is not kept
-	printed    pausecall.Finder // holds back what may be a printed todo_pause
-	separator  string           // precedes the first text, if text was shown before the turn
-	printable  bool             // the model may print todo_pause as text
-	reasoned   separator.End    // of the turns before it, until it has reasoning of its own
-	from       int32            // where its text begins in the transcript
+	transcript *Transcript        // nil if the text is not kept
+	printed    *printedText       // nil if no printed todo_pause is carryon's own
+	from       int32              // where its text begins in the transcript
+	before     separator.End      // of the text before the turn, which its own is separated from
+	reasoned   separator.End      // of the turns before it, until it has reasoning of its own
+	printable  bool               // the model may print todo_pause as text
+	IsAny      bool               // the turn has shown text
+	Totals     adapter.UsageShown // which usage of the answer so far its chunks may show
+}
+
+// printedText holds back what may be a printed todo_pause.
+type printedText struct {
+	pausecall.Finder
+
+	pause *string // the reason of a pause that was found
+}
+
+// release returns the text that is held back, which is no pause.
+func (s *ShownText) release() string {
+	if s.printed == nil {
+		return ""
+	}
+	return s.printed.Release()
 }
 
 // show returns text as it is shown: the first of a turn follows the separator.
@@ -539,7 +566,7 @@ func (s *ShownText) show(text string) string {
 		return ""
 	}
 	if !s.IsAny {
-		text = s.separator + text
+		text = s.before.Separator() + text
 	}
 	s.IsAny = true
 	if s.transcript != nil {

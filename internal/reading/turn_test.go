@@ -31,7 +31,7 @@ func TestTurnReaderCopiesWhatItKeeps(t *testing.T) {
 		reuse = append(reuse, back)
 		return loan
 	}
-	r := Turn{Shown: ShownText{printable: true}}
+	r := Turn{Shown: ShownText{printable: true, printed: new(printedText)}}
 	r.Text(lend("todo_pause('a"))
 	r.Call(0, lend("p"), lend("todo_"), lend(`{"a":`))
 	r.Finish(lend("end_turn"))

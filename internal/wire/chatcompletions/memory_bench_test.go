@@ -152,7 +152,5 @@ func TestOpenStreamsAreSmall(t *testing.T) {
 	}
 }
 
-// maxFootprint is how much memory an open stream may use in addition to the text. The
-// promise is 2 KiB, which make bench measures; here are fewer streams, so that each
-// carries more of what they share.
-const maxFootprint = float64(2<<10 + 160)
+// maxFootprint is how much memory an open stream may use in addition to the text.
+const maxFootprint = float64(2 << 10)
