@@ -46,7 +46,8 @@ func numbers(t *testing.T) []number {
 		{page: "README.md", text: "`2 turns, 1 continuation: The continuation", why: "TestTheProgramOfTheReadmeRuns compares it"},
 		{page: "README.md", text: "In 759 sessions with strong agents, 179 turns", why: "decisions.md has the study"},
 		{page: "README.md", text: "without a word from you | %v |", value: fmt.Sprintf("%.0f %% | %.0f %%", weak["yolo"].alone, weak["standard"].alone)},
-		{page: "README.md", text: "your \"go on\" %v times on average", value: fmt.Sprintf("%.1f", weak["standard"].typed/(100-weak["standard"].alone))},
+		{page: "README.md", text: "in the end | %v, with", value: fmt.Sprintf("%.0f %% | %.0f %%", weak["yolo"].finished, weak["standard"].finished)},
+		{page: "README.md", text: "your \"go on\" %v times on average", value: fmt.Sprintf("%.1f", weak["standard"].typed/100)},
 		{page: "README.md", text: "of at most %v words", value: prompt.MaxWords},
 		{page: "README.md", text: "at most %v in a row", value: continuation.DefaultLimits().MaxAttempts},
 		{page: "README.md", text: "and %v without progress on the list.", value: continuation.DefaultLimits().MaxWithoutProgress},
@@ -89,7 +90,7 @@ func numbers(t *testing.T) []number {
 		{page: "docs/go.md", text: "%v for each result", value: size(in("asynctask", "maxCompletion"))},
 		{page: "docs/go.md", text: "%v for all of", value: size(in("asynctask", "maxOutputs"))},
 		{page: "docs/how-it-decides.md", text: "It has at most %v words", value: prompt.MaxWords},
-		{page: "docs/how-it-decides.md", text: "of up to %v characters each", value: in("internal/description", "Max")},
+		{page: "docs/how-it-decides.md", text: "has at most %v characters, and cannot", value: in("internal/description", "Max")},
 		{page: "docs/how-it-decides.md", text: "HTTP 4xx", why: "statuses of HTTP; tests of the engine have them"},
 		{page: "docs/how-it-decides.md", text: "more than %v characters or a question mark", value: in("internal/handback", "maxAnswer")},
 		{page: "docs/how-it-decides.md", text: "`2 turns, 1 continuation: No active todos found (pending or in_progress): all 3 are done", why: "an illustration"},
@@ -123,7 +124,7 @@ func numbers(t *testing.T) []number {
 		{page: "docs/operators.md", text: "the unit allows %v.", value: thousands(descriptors(t))},
 		{page: "docs/operators.md", text: "answers 200", why: "a status of HTTP"},
 		{page: "docs/operators.md", text: "get a 403", why: "a status of HTTP; a test of the proxy has it"},
-		{page: "docs/operators.md", text: "is %v seconds; longer", value: in("cmd/carryon/internal/proxy", "balancerWait") / int64(time.Second)},
+		{page: "docs/operators.md", text: "is %v seconds; to continue", value: in("cmd/carryon/internal/proxy", "balancerWait") / int64(time.Second)},
 		{page: "docs/protocols.md", text: "of 0;", why: "a member's value"},
 		{page: "docs/protocols.md", text: "a body above %v", value: size(in("adapters/transport", "MaxBody"))},
 		{page: "docs/protocols.md", text: "more than %v of text", value: size(in("internal/reading", "maxText"))},
@@ -303,9 +304,9 @@ func descriptors(t *testing.T) int {
 	return n
 }
 
-// share is what the simulation of a mode comes to, in per cent of its sessions: those that finish without a word of a
-// user, and the user's words.
-type share struct{ alone, typed float64 }
+// share is what the simulation of a mode comes to, in per cent of its sessions: those that finish, those that do so
+// without a word of a user, and the user's words.
+type share struct{ finished, alone, typed float64 }
 
 // simulated returns what a simulation of package middleware prints, by mode.
 func simulated(t *testing.T, name string) map[string]share {
@@ -314,12 +315,13 @@ func simulated(t *testing.T, name string) map[string]share {
 	out, err := shell(t.Context(), root, command, "CGO_ENABLED=0").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	shares := make(map[string]share)
-	for _, line := range regexp.MustCompile(`go:\d+: (\w+).* ([\d.]+) % without a word.* (\d+) words`).FindAllStringSubmatch(string(out), -1) {
-		alone, err := strconv.ParseFloat(line[2], 64)
-		require.NoError(t, err)
-		typed, err := strconv.ParseFloat(line[3], 64)
-		require.NoError(t, err)
-		shares[line[1]] = share{alone, typed}
+	for _, line := range regexp.MustCompile(`go:\d+: (\w+).* ([\d.]+) % finished, +([\d.]+) % without a word.* (\d+) words`).FindAllStringSubmatch(string(out), -1) {
+		var s share
+		for i, value := range []*float64{&s.finished, &s.alone, &s.typed} {
+			*value, err = strconv.ParseFloat(line[i+2], 64)
+			require.NoError(t, err)
+		}
+		shares[line[1]] = s
 	}
 	require.Len(t, shares, 3, "%s", out)
 	assert.Zero(t, shares["without"], "README says so")

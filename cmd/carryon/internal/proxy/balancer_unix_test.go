@@ -123,9 +123,13 @@ func TestBehindABalancer(t *testing.T) {
 			}
 
 			for host, want := range map[string]int{"carryon.example": http.StatusOK, "127.0.0.1": http.StatusOK, "evil.example": http.StatusForbidden} {
-				r := newRequest(t, http.MethodGet, s.base+"/../debug/carryon", "")
-				r.URL.Path, r.Host = pagePath, host
+				s.upstream.Append(edit())
+				r := post(t, s.base, conversation{session: host})
+				r.Host = host
 				assert.Equal(t, want, s.send(r).status, host)
+			}
+			for _, closed := range []string{pagePath, pagePath + "/", "/metrics", "/%64ebug/carryon", "//debug/carryon", continuingPath} {
+				assert.Equal(t, http.StatusForbidden, s.send(newRequest(t, http.MethodGet, "http://carryon.example"+closed, "")).status, closed)
 			}
 			off := newRequest(t, http.MethodPost, "http://carryon.example"+continuingPath, "on=false")
 			off.SetBasicAuth("", "open sesame")
