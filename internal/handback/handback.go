@@ -79,45 +79,73 @@ func Of(text string) End {
 	if !ok {
 		return w.wordless()
 	}
-	fenced := w.fenced
-	stalls := last.announced || last.breaksOff(&w) || last.printsCall()
 	switch {
 	case last.asks():
 		return Asks
 	case last.waits:
 		return Waits
-	case last.list, last.last.label && !stalls:
-		if above := w.aboveList(&buf, &last.kinds); above != Unclear {
-			return above
-		}
-	case !stalls && last.length <= maxRemark && w.remarkAsks(&buf, last.kinds):
-		return Asks
 	}
-	if stalls {
+	fenced, stalls := w.fenced, last.announced || last.breaksOff(&w) || last.printsCall()
+	remark := !stalls && last.isRemark()
+	switch above := w.above(&buf, &last, stalls); {
+	case above != Unclear:
+		return above
+	case stalls:
 		return Announces
+	case last.kinds.leaves(), fenced && w.tellsShell():
+		return Leaves
+	case fenced:
+		return Unclear
 	}
-	return w.report(&buf, last.kinds, fenced)
+	return w.report(&buf, remark)
 }
 
-// report returns how a text ends whose last paragraph, with these kinds of phrases, neither
-// asks nor announces anything. fenced says that code follows it.
-func (w *walker) report(buf *[maxParagraph]byte, last kinds, fenced bool) End {
-	if fenced && w.tellsShell() || last.leaves() || !fenced && w.listAbove(buf).leaves() {
-		return Leaves
+// above returns how a text ends if that depends on what stands above its last paragraph: a
+// list of options, or a remark, belongs to the question above it.
+func (w *walker) above(buf *[maxParagraph]byte, last *reading, stalls bool) End {
+	switch {
+	case last.list, last.last.label && !stalls:
+		return w.aboveList(buf, &last.kinds)
+	case !stalls && last.length <= maxRemark && w.remarkAsks(buf, last.kinds):
+		return Asks
 	}
 	return Unclear
 }
 
-// listAbove returns the kinds of the list that the last paragraph follows.
-func (w *walker) listAbove(buf *[maxParagraph]byte) (all kinds) {
+// report returns how a text ends whose last paragraph neither asks nor announces anything,
+// nor leaves something by its words. It may be a remark on a list above it, or a remark that
+// reports nothing.
+func (w *walker) report(buf *[maxParagraph]byte, remark bool) End {
+	listed := false
+	all := kinds(0)
 	for range maxOptions {
 		above, ok := w.paragraph(buf)
-		if !ok || !above.list {
-			break
+		switch {
+		case !ok:
+			if remark && !listed && w.known == 0 {
+				return Leaves
+			}
+			return all.end()
+		case above.list && above.text[0] != '|':
+			all |= above.kinds
+		case above.list:
+		case listed && above.introducesPlan():
+			return Announces
+		default:
+			return all.end()
 		}
-		all |= above.kinds
+		listed = true
 	}
-	return all
+	return all.end()
+}
+
+// end returns how a text ends with a remark on a list with these kinds: the list may be
+// what somebody has to do.
+func (k kinds) end() End {
+	if k&(request|tell|you|imperative) != 0 && k&left == 0 {
+		return Leaves
+	}
+	return Unclear
 }
 
 // wordless returns how a text ends that has no word: it may be code alone, or empty tags.
@@ -167,7 +195,7 @@ func (w *walker) aboveList(buf *[maxParagraph]byte, items *kinds) End {
 		case above.waits, above.kinds&runs != 0 && *items&work != 0:
 			return Waits
 		case above.list:
-		case above.kinds&(step|start) != 0 && bytes.HasSuffix(trimEnd(above.text), []byte(":")):
+		case above.introducesPlan():
 			return Announces
 		default:
 			*items |= above.kinds
@@ -185,14 +213,18 @@ func (w *walker) remarkAsks(buf *[maxParagraph]byte, remark kinds) bool {
 	if !hasQuestionMark(w.text[max(0, w.at-far):max(0, w.at)]) {
 		return false
 	}
+	unread := *w
 	above, ok := w.paragraph(buf)
+	asks := false
 	switch {
 	case !ok:
-		return false
 	case above.asks():
-		return above.list || remark&(leaning|offer) != 0
+		asks = above.list || remark&(leaning|offer) != 0
+	default:
+		asks = above.list && w.aboveList(buf, &remark) == Asks
 	}
-	return above.list && w.aboveList(buf, &remark) == Asks
+	*w = unread
+	return asks
 }
 
 // AnswersOnly reports whether a message of the user can only be an answer, or a word to

@@ -71,6 +71,10 @@ var asking = []string{
 	"Are you fine with a codemod, or do you want to do it by hand?\n\nHere is what it would look like:\n\n```diff\n-a\n+b\n```",
 	"Which layout do you want?\n\n```\nA | B\n```\n\nA is closer to the rest of the app. B is easier on phones.",
 	"When would the release suit you?\n\n---\n\n*Everything else is ready: the image and the notes.*",
+	// Told to do something first.
+	"There is a log line now. Trigger one event from the console, and I'll see what arrives.",
+	"Run `make seed` on the server, and I'll look at the rows.",
+	"You have to fill in the yellow fields, and I will register it.",
 	// English: statements
 	"Please test the login in the browser and report back. I'll go on with the form after that.",
 	"The page has a captcha; please create the account by hand and give me the token.",
@@ -544,6 +548,19 @@ var asking = []string{
 
 // waiting are ends that say that the agent's own work still runs.
 var waiting = []string{
+	// How far it has come, or how long it takes.
+	"The Docker image is building, roughly 10 minutes. I'll tag it afterwards.",
+	"Fine-tuning is at step 1200 of 5000, about 40 %.",
+	"Terraform is still applying. I'll check the outputs after that.",
+	"The load test has 25 minutes to go, so I'll look at the numbers when it's over.",
+	"Der Lasttest braucht noch eine halbe Stunde.",
+	"L'indexation est à 62 %, encore environ 15 minutes.",
+	"La importación va por el 70 %. Después reviso los totales.",
+	"La migrazione è al 20%, mancano circa 40 minuti.",
+	"Загрузка на 45 %. Жду её завершения.",
+	"インデックスの再構築が進行中です。完了したら結果を報告します。",
+	"마이그레이션이 진행 중입니다. 완료되면 결과를 정리하겠습니다.",
+	"J'attends leur rapport avant de modifier le code.",
 	"The job has just been queued. ETA about five minutes.",
 	"Reindizierung gestartet, rund 20 Minuten. Danach prüfe ich die Zahlen.",
 	"El entrenamiento va por la mitad. Luego miro las curvas.",
@@ -592,6 +609,15 @@ func TestBreaksOff(t *testing.T) {
 
 // announcing are ends that announce a step, or break off.
 var announcing = []string{
+	// What is measured of a result is no progress of work that runs, and what the model
+	// does itself is not awaited.
+	"I'm still writing the tests for the parser.", "Still working on the tests.", "正在编写单元测试。", "現在テストを作成中です。", "Sto scrivendo i test.", "Estoy escribiendo los tests.",
+	// A remark on a plan.
+	"I've read the code. Here is what I'll do:\n\n1. Split the store\n2. Move the cache\n\nThe public interface stays as it is.",
+	// A call that was printed.
+	"The disk may be full.\n\nrun_command(host=\"db-02\", command=\"df -h\")",
+	"Header done! ✅ Now starting the footer.",
+	"The comparison covers licence, size and speed, and for series with many thousands of points the first library begins",
 	"The next step is deployment.",
 	"The tests pass. I'll go ahead and run the linter.",
 	"Hm, does `fsync` happen before the rename? Checking.",
@@ -1047,6 +1073,16 @@ var announcing = []string{
 // leaving are texts that leave the rest to others without asking, or say what keeps the
 // model from going on.
 var leaving = []string{
+	// A short text that reports something, and says something else at its end.
+	"The invoice is ready. Shipping is a matter for the warehouse.",
+	"Le contrat est relu. L'article 7 mérite l'attention d'un avocat.",
+	"Die Rechnung ist vorbereitet. Den Versand stößt die Buchhaltung an.",
+	"El borrador está en la carpeta. La fecha la fija marketing.",
+	// Told to do something: the form of the first word says so.
+	"Tap the icon twice and hold the second button.", "The driver is in. Then flash the image to the stick.",
+	"Débranchez le câble, puis rebranchez-le.",
+	// A step that the model will not take.
+	"No. Son datos de otra persona y no voy a abrirlos.",
 	"The tables are merged. One index is locked by another session, and only its owner may drop it.",
 	"Nine of ten hosts are patched. The tenth did not answer.",
 	"The form is done, except for the captcha: that needs an account.",
@@ -1088,6 +1124,13 @@ var leaving = []string{
 
 // unclear are reports, offers, and texts whose questions are none.
 var unclear = []string{
+	// A report, and what it is about.
+	"Search page done. It has filters for price and brand.", "The stack grows by itself and returns `-1` at its limit.",
+	"Le formulaire est prêt. Il contient le champ du nom.", "He añadido el formulario. Tiene validación de correo.", "Форма готова. В ней есть проверка почты.",
+	"The coverage is at 80 % now.", "The suite takes about 3 minutes, down from 12.", "Task 2 (training script) is in progress.", "The tests are still failing.",
+	"**Status**\n\n- [x] install vitest\n- [x] config\n- [ ] remove mocha",
+	"The import fails on line 9.\n\nWhy? The header is missing. It is written first now.",
+	"| File | State |\n|---|---|\n| a.csv | done |\n| b.csv | open |\n\nThe rows were compared with the source.",
 	"This was caused by a missing await; it has been there since March.",
 	"Remaining tasks:\n\n1. Add pagination\n2. Add search",
 	"Why was it slow?\n\nThe index was missing. It is there now.",
@@ -1138,7 +1181,7 @@ var unclear = []string{
 	"按钮现在显示「删除？」。",
 	"The call is `retry?`.",
 	"The type is `string?` now.",
-	"The value (?) is unknown to the compiler.",
+	"The value (?) was found by the compiler.",
 	"| file | lines |\n|---|---|\n| a.go | 12 |",
 	"The pattern a?b matches both.",
 	strings.Repeat("> is it?\n", 100_000),

@@ -44,27 +44,33 @@ const (
 	left                         // says what is left, or that a part is done
 	not                          // says no: a reason to leave it, unless it says what is left
 	barred                       // gives such a reason: "only", "unless", "should", "because"
+	hedge                        // may lead to such a reason: "but", "if", "can"
 	doing                        // at the beginning, unless the sentence gives reasons: a step, "fixing these"
 	now                          // at the beginning, with what I do: a step
 	me                           // what I do, where that is one word
 	you                          // speaks of the user
 	upon                         // makes a step follow something: with you, it hangs on the user
+	near                         // measures something: "about 4"
+	long                         // is what work that runs is measured in: "minutes", "%"
+	gauge                        // or what a result is: "coverage", "down from"
+	why                          // asks what the model knows itself
+	reports                      // says that something is done: "is in place"
 	nothing    kinds = 0         // hides a shorter phrase: "I'll be"
 )
 
 // doubt are the kinds that leave what is open to others.
-const doubt = barred | you | consent | theirs | stuck | without | request | tell | imperative | idle | leaning
+const doubt = barred | you | consent | theirs | stuck | without | request | tell | imperative | idle | awaits | leaning
 
 // closed are the kinds of closed classes of words.
-const closed = you | upon | not
+const closed = you | upon | not | later | hedge
 
 // leaves reports whether what is open is left to others, or may be. What is left may have the
 // names of todos, and these have verbs.
 func (k kinds) leaves() bool {
 	if k&left != 0 {
-		k &^= not | imperative
+		k &^= imperative
 	}
-	return k&(doubt|not) != 0
+	return k&doubt != 0
 }
 
 // kindNames are the names of kinds in the files of the lexicon.
@@ -75,6 +81,7 @@ func kindNames() map[string]kinds {
 		"beforeI": beforeI, "stuck": stuck, "without": without, "leave": leave, "offer": offer, "offerOnly": offerOnly,
 		"leaning": leaning, "work": work, "runs": runs, "awaits": awaits, "idle": idle, "begun": begun, "done": done,
 		"left": left, "not": not, "barred": barred, "doing": doing, "now": now, "me": me, "you": you, "upon": upon,
+		"reports": reports, "hedge": hedge, "gauge": gauge, "why": why, "near": near, "long": long,
 		"nothing": nothing,
 	}
 }
@@ -101,6 +108,23 @@ type lexicon struct {
 	phrases []phrase // by key and text
 	heads   []head   // theirs
 	from    [keys + 1]int32
+	endings [256][]ending // by their last byte
+}
+
+// An ending is what the words of a kind end in.
+type ending struct {
+	text  string
+	kinds kinds
+}
+
+// ends returns the kinds of the words that end as word does.
+func (l *lexicon) ends(word []byte) (all kinds) {
+	for _, e := range l.endings[word[len(word)-1]] {
+		if len(word) > len(e.text)+1 && string(word[len(word)-len(e.text):]) == e.text {
+			all |= e.kinds
+		}
+	}
+	return all
 }
 
 const (
@@ -221,6 +245,10 @@ func (l *lexicon) add(pattern string, k kinds) {
 		for choice := range strings.SplitSeq(choices, "/") {
 			l.add(before+choice+after, k)
 		}
+		return
+	}
+	if text, ok := strings.CutPrefix(pattern, "*"); ok {
+		l.endings[text[len(text)-1]] = append(l.endings[text[len(text)-1]], ending{text, k})
 		return
 	}
 	p := phrase{kinds: k}

@@ -11,6 +11,7 @@ import (
 type reading struct {
 	list      bool // the paragraph begins with the item of a list
 	asked     bool // a question stands that no step behind it cancels
+	why       bool // it asks for a reason, which what follows may give
 	leave     bool // it asks for leave: only a step that begins now cancels it
 	announced bool // a step is announced that does not hang on the user
 	requested bool // likewise a statement that hands back
@@ -48,6 +49,9 @@ func read(text []byte) reading {
 		case omittedByte:
 			s.words++
 			r.find(&s, i)
+			if text[i] == '%' {
+				s.kinds |= long
+			}
 		case boundaryByte:
 			if n := r.boundary(&s, i); n > 0 {
 				i += n
@@ -82,8 +86,17 @@ func (r *reading) word(s *sentence, i int) int {
 	n := 1
 	for n < len(text) && (classes[text[n]] == letterByte && text[n] < utf8.RuneSelf || text[n] == '\'') {
 		n++
+		if text[n-1] == '\'' && elides(text[n:]) {
+			break
+		}
 	}
 	return n
+}
+
+// elides reports whether rest goes on behind the apostrophe of an elided word, as in
+// "l'analyse", not behind that of "it's".
+func elides(rest []byte) bool {
+	return len(rest) > 2 && classes[rest[0]] != otherByte && classes[rest[1]] != otherByte && classes[rest[2]] == letterByte
 }
 
 // find adds the kinds of the longest phrases that begin at at to s, and those of closed
@@ -165,11 +178,12 @@ func (r *reading) clauseStart(s *sentence, i int) bool {
 // endsClause reports whether text ends in a dash, or a mark of East Asian punctuation
 // within a sentence.
 func endsClause(text []byte) bool {
-	switch r, _ := utf8.DecodeLastRune(text); r {
+	r, _ := utf8.DecodeLastRune(text)
+	switch r {
 	case '—', '–', '，', '、', '：', '；', '（', '،':
 		return true
 	}
-	return false
+	return unicode.Is(unicode.So, r) // an emoji
 }
 
 // A class says what a byte of a plain text may begin.
@@ -193,7 +207,7 @@ var classes = func() (classes [256]class) { //nolint:gochecknoglobals // constan
 		classes[c] = boundaryByte
 	}
 	classes[item], classes[heading] = boundaryByte, boundaryByte
-	classes[omitted] = omittedByte
+	classes[omitted], classes['%'], classes['['] = omittedByte, omittedByte, omittedByte
 	return classes
 }()
 
@@ -296,6 +310,9 @@ func (r *reading) end(s *sentence, end int) {
 		return
 	}
 	s.combine()
+	if s.kinds&(andStep|beforeI) != 0 && r.instructs(s.start) {
+		s.kinds |= imperative
+	}
 	r.judge(s)
 	if s.kinds&(offer|offerOnly|maybe) != 0 && !s.handsBack() {
 		s.kinds &^= doubt | not // an offer leaves nothing
@@ -305,22 +322,34 @@ func (r *reading) end(s *sentence, end int) {
 	*s = sentence{start: end, label: s.label && end < len(r.text) && r.text[end] != '\n'}
 }
 
+// A combination is what two kinds in a sentence make together.
+type combination struct {
+	one, other kinds
+	unless     kinds
+	makes      kinds
+}
+
+var combinations = [...]combination{ //nolint:gochecknoglobals // constant
+	{hang, theirs, 0, consent | can},
+	{tell, offerOnly | maybe, 0, offer},
+	{upon, you, 0, consent | can},
+	{near, long, gauge, runs},
+	{now, me, barred | hedge | you, step},
+	{doing, doing, barred | hedge | you, start},
+}
+
 // combine adds the kinds that two kinds make together.
 func (s *sentence) combine() {
-	if s.kinds&hang != 0 && s.kinds&theirs != 0 {
-		s.kinds |= consent | can
+	for i := range combinations {
+		if c := &combinations[i]; s.kinds&c.one != 0 && s.kinds&c.other != 0 && s.kinds&c.unless == 0 {
+			s.kinds |= c.makes
+		}
 	}
-	if s.kinds&tell != 0 && s.kinds&(offerOnly|maybe) != 0 {
-		s.kinds |= offer
+	if s.kinds&you != 0 && s.kinds&barred != 0 && s.kinds&(later|andStep) != 0 {
+		s.kinds |= consent | can // they have to do something, and then we
 	}
-	if s.kinds&upon != 0 && s.kinds&you != 0 {
-		s.kinds |= consent | can
-	}
-	if s.kinds&now != 0 && s.kinds&me != 0 && s.kinds&(barred|you) == 0 {
-		s.kinds |= step
-	}
-	if s.kinds&doing != 0 && s.kinds&(barred|you) == 0 {
-		s.kinds |= start
+	if s.kinds&gauge != 0 {
+		s.kinds &^= runs
 	}
 }
 
@@ -335,11 +364,20 @@ func (r *reading) judge(s *sentence) {
 		r.asked, r.leave = true, s.kinds&leave != 0
 	case waits:
 	case s.handsBack():
-		r.requested = true
+		r.requested = r.requested || !r.waits || s.kinds&(you|request|tell|imperative) != 0
 	case s.free() && !s.label:
 		r.asked = r.asked && r.leave && s.kinds&atOnce == 0
 		r.requested = r.requested && s.kinds&later != 0 // what follows is what was requested
+	case r.why:
+		r.asked = false
 	}
+	r.why = s.isWhy()
+}
+
+// isWhy reports whether s is a question that the model asks to answer it.
+func (s *sentence) isWhy() bool {
+	const longest = 4 // words
+	return s.question && s.kinds&why != 0 && s.words <= longest
 }
 
 // announces reports whether s announces a step that does not hang on the user.
@@ -360,8 +398,9 @@ func (s *sentence) free() bool {
 // has said what is in before.
 func (s *sentence) waits(before kinds) bool {
 	k := before | s.kinds
+	known := k&work != 0 || k&runs != 0 && s.kinds&(awaits|idle|done) != 0 && s.kinds&tell == 0
 	switch {
-	case k&work == 0 || s.kinds&request != 0 || s.meanwhile():
+	case !known, s.kinds&request != 0, s.meanwhile():
 		return false
 	case s.kinds&(work|runs|awaits|idle|done) == work:
 		return false // it says something else about the work
@@ -373,7 +412,7 @@ func (s *sentence) waits(before kinds) bool {
 // meanwhile reports whether s announces what the model does while it waits.
 func (s *sentence) meanwhile() bool {
 	k := s.kinds
-	return k&(step|start) != 0 && k&(hang|later|consent|awaits|done) == 0 || k&soStep != 0
+	return k&(step|start) != 0 && k&(hang|later|consent|awaits|done|idle) == 0 || k&soStep != 0 && k&(done|awaits|idle) == 0
 }
 
 // handsBack reports whether s is a statement that hands the turn back.
@@ -393,10 +432,23 @@ func (s *sentence) handsBack() bool {
 	return k&tell != 0 && (!steps || k&hang != 0) || k&consent != 0 && k&(step|can) != 0
 }
 
-// printsCall reports whether the paragraph is an object of JSON: a tool call that was
-// printed.
+// introducesPlan reports whether the paragraph announces the list that follows it.
+func (r *reading) introducesPlan() bool {
+	return r.kinds&(step|start) != 0 && bytes.HasSuffix(trimEnd(r.text), []byte(":"))
+}
+
+// printsCall reports whether the paragraph is a tool call that was printed: an object of
+// JSON, or a name with arguments in brackets.
 func (r *reading) printsCall() bool {
-	return len(r.text) > 1 && r.text[0] == '{' && r.text[1] == omitted
+	if len(r.text) > 1 && r.text[0] == '{' && r.text[1] == omitted {
+		return true
+	}
+	n := 0
+	for n < len(r.text) && (isAlnum(r.text[n]) || r.text[n] == '.' || r.text[n] == '-') {
+		n++
+	}
+	text := bytes.TrimRight(r.text, " \n")
+	return n > 0 && n < len(text)-1 && text[n] == '(' && text[len(text)-1] == ')'
 }
 
 // breaksOff reports whether the last paragraph ends in the middle of something.
@@ -424,13 +476,28 @@ func (r *reading) lacksEnd(w *walker) bool {
 	}
 	text := trimEnd(r.text)
 	return dangles(text[bytes.LastIndexAny(text, " \n")+1:]) ||
-		!r.last.label && r.last.words >= minProse && (r.stops > 0 || w.endsInMark())
+		!r.last.label && r.last.words >= minProse && (r.stops > 0 || w.endsInMark() || r.last.words >= minLong) && !w.isCasual()
 }
 
 const (
-	minWords = 3 // what is shorter is a note
-	minProse = 6 // likewise, unless it ends in a word that no sentence can end in
+	minWords = 3  // what is shorter is a note
+	minProse = 6  // likewise, unless it ends in a word that no sentence can end in
+	minLong  = 14 // what is longer is none, although nothing else in the text ends in a mark
 )
+
+// isCasual reports whether the paragraph that was read last begins with a small letter.
+// Who writes like that may set no full stops either.
+func (w *walker) isCasual() bool {
+	for _, c := range []byte(w.text[max(0, w.at):]) {
+		switch {
+		case 'a' <= c && c <= 'z':
+			return true
+		case c >= utf8.RuneSelf, isAlnum(c):
+			return false
+		}
+	}
+	return false
+}
 
 // endsInMark reports whether the last line that is unread ends in a full stop, so that
 // a line without one breaks off.

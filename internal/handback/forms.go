@@ -1,0 +1,120 @@
+package handback
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
+
+// instructs reports whether the sentence that begins at start tells somebody to do
+// something, as the form of its first words shows.
+func (r *reading) instructs(start int) bool {
+	text := bytes.TrimLeft(r.text[start:], " \n,-'")
+	n := wordLength(text)
+	if n == 0 {
+		return false
+	}
+	if r.book.ends(text[:n])&imperative != 0 {
+		return true
+	}
+	word, rest, _ := bytes.Cut(text, []byte(" "))
+	if leadsIn(string(word)) {
+		word, rest, _ = bytes.Cut(rest, []byte(" "))
+	}
+	next, _, _ := bytes.Cut(rest, []byte(" "))
+	return isBareVerb(string(word)) && beginsObject(string(next))
+}
+
+// wordLength returns the length of the word that text begins with.
+func wordLength(text []byte) int {
+	n := 0
+	for n < len(text) && (classes[text[n]] == letterByte || text[n] >= utf8.RuneSelf && !isMark(text[n:])) {
+		n++
+	}
+	return n
+}
+
+// leadsIn reports whether an English word may stand before an imperative.
+func leadsIn(word string) bool {
+	switch strings.TrimRight(word, ",:") {
+	case "then", "now", "next", "first", "finally", "please", "just", "simply", "also", "afterwards":
+		return true
+	}
+	return false
+}
+
+// isBareVerb reports whether an English word that begins a sentence is a verb without an
+// ending, if an object follows it: no other word can stand there but those of closed
+// classes, and verbs whose past has no ending either.
+func isBareVerb(word string) bool {
+	if len(word) < len("tap") || word[len(word)-1] == 's' && !strings.HasSuffix(word, "ss") {
+		return false
+	}
+	for i := range len(word) {
+		if word[i] < 'a' || word[i] > 'z' {
+			return false
+		}
+	}
+	for _, ending := range [...]string{"ing", "ed", "ly"} {
+		if strings.HasSuffix(word, ending) {
+			return false
+		}
+	}
+	switch word {
+	case "with", "for", "from", "but", "and", "nor", "yet", "when", "while", "that", "this", "these", "those", "all", "both", "each", "only", "also", "then", "now",
+		"next", "here", "there", "not", "after", "before", "until", "about", "over", "under", "into", "onto", "per", "via", "like", "plus", "than", "though", "although",
+		"are", "was", "were", "has", "have", "had", "does", "did", "will", "can", "could", "would", "should", "may", "might", "must", "what", "which", "who", "how", "why",
+		"where", "without", "within", "behind", "beside", "below", "above", "between", "through", "during", "once", "unless", "because", "whereas", "despite", "even",
+		"just", "still", "such", "half", "most", "many", "some", "none", "out", "off", "let", "wrote", "built", "made", "ran", "found", "got", "gave", "took", "left",
+		"kept", "sent", "chose", "rewrote", "rebuilt", "broke", "brought", "drew", "held", "hid", "knew", "led", "lost", "met", "said", "saw", "spent", "told",
+		"thought", "won", "caught", "taught", "began", "went", "split", "set", "put", "cut", "read", "apart", "given", "around", "across", "against", "along", "except", "done":
+		return false
+	}
+	return true
+}
+
+// beginsObject reports whether an object begins with an English word, or with code.
+func beginsObject(word string) bool {
+	if word != "" && word[0] == omitted {
+		return true
+	}
+	switch strings.TrimRight(word, ".,;:!") {
+	case "the", "a", "an", "your", "it", "this", "that", "these", "those", "both", "all", "each", "any", "one", "two", "them":
+		return true
+	}
+	return false
+}
+
+// isRemark reports whether the paragraph is a short one that ends in a sentence that reports
+// nothing: it tells somebody to do something, or it says how things are behind a report.
+func (r *reading) isRemark() bool {
+	l := &r.last
+	if r.list || l.label || l.words < minWords || !l.mark || r.length > maxNote || l.kinds&(offer|offerOnly|maybe) != 0 {
+		return false
+	}
+	return r.stops > 1 && !r.reports() || l.kinds&hedge != 0 && l.kinds&left == 0 || r.kinds&left == 0 && r.instructs(l.start)
+}
+
+// maxNote is how many bytes a note has at most.
+const maxNote = 300
+
+// reports reports whether the last sentence says that something is done or left, names code,
+// or speaks of what the model does. A negation, or what may lead to a reason, reports
+// nothing, unless it is about what is left.
+func (r *reading) reports() bool {
+	text, k := r.text[r.last.start:], r.last.kinds
+	switch {
+	case k&left == 0 && (k&hedge != 0 || k&not != 0 && r.kinds&left == 0):
+		return false
+	case k&(reports|left|near|now|me|step|start|doing|soStep) != 0, bytes.IndexByte(text, omitted) >= 0:
+		return true
+	}
+	for len(text) > 0 {
+		n := wordLength(text)
+		if n > 0 && r.book.ends(text[:n])&reports != 0 {
+			return true
+		}
+		text = text[max(n, 1):]
+	}
+	return false
+}
