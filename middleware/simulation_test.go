@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -35,7 +36,7 @@ type work struct {
 	// Words that are repeated for long.
 	gateway, stuck float64 // the shares of turns that a gateway's own text begins at, and of stopped continuations that begin to repeat theirs
 	persists       float64 // the chance that either is said once more
-	disguised      bool    // with a number, so that no rule sees the repetition
+	disguised      bool    // with another number each time, so that no rule sees the repetition
 	again          string  // what is said over and over, "" for nothing
 	times          int
 }
@@ -85,17 +86,21 @@ func (w *work) repeatsAgain() bool {
 	case w.again != "" && w.rng.Float64() >= w.persists:
 		w.again = ""
 	case w.again == "" && w.gateway > 0 && w.rng.Float64() < w.gateway:
-		w.again = "The usage limit is reached. Try again later."
+		w.again = "The usage limit of 100 requests is reached. Try again later."
 	}
 	return w.again != ""
 }
 
-// saysAgain is a text that was said before.
+// saysAgain is a text that was said before. All texts have a number, so that one in
+// disguise differs in that alone: whatever else is read in it stays the same.
 func (w *work) saysAgain(text string) sdkAnswer {
-	if w.times++; w.disguised {
-		return says(fmt.Sprint("Answer ", w.times, ": ", text))
+	w.times++
+	if !w.disguised {
+		return says(text)
 	}
-	return says(text)
+	before := strings.IndexFunc(text, unicode.IsDigit)
+	after := strings.LastIndexFunc(text, unicode.IsDigit) + 1
+	return says(fmt.Sprint(text[:max(before, 0)], w.times, text[after:]))
 }
 
 // newTurn is an answer that says something new.
@@ -303,9 +308,11 @@ func TestLimitOfRepetitionsCostsNoWorkInASimulation(t *testing.T) {
 		costs float64 // the most sessions that the limit may leave unfinished
 		waste waste   // the most continuations that it may waste, as a share of those without it
 	}{
-		// In the default mode, what a gateway says is left to the user, so that there is little to save.
-		"texts that persist":                      {persistent, 0.003, waste{continuation.ApprovalYOLO: 1, continuation.ApprovalDefault: 1.1}},
-		"half of the stalls, each time by chance": {half, 0.06, waste{continuation.ApprovalYOLO: 1, continuation.ApprovalDefault: 1}},
+		// In the default mode, where a person goes on after it, a repetition by chance costs as
+		// much with the limit as without: 171 in a hundred sessions, of 3000. The rest is
+		// chance, for the sessions differ from the limit on.
+		"texts that persist":                      {persistent, 0.003, waste{continuation.ApprovalYOLO: 1, continuation.ApprovalDefault: 1}},
+		"half of the stalls, each time by chance": {half, 0.06, waste{continuation.ApprovalYOLO: 1, continuation.ApprovalDefault: 1.02}},
 	} {
 		for _, mode := range []continuation.ApprovalMode{continuation.ApprovalYOLO, continuation.ApprovalDefault} {
 			t.Run(fmt.Sprint(name, " ", mode), func(t *testing.T) {

@@ -92,7 +92,7 @@ func (r *reading) isRemark() bool {
 	if r.list || l.label || l.words < minWords || !l.mark || r.length > maxNote || l.kinds&(offer|offerOnly|maybe) != 0 {
 		return false
 	}
-	return r.stops > 1 && !r.reports() || l.kinds&hedge != 0 && l.kinds&left == 0 || r.kinds&left == 0 && r.instructs(l.start)
+	return (r.stops > 1 || l.kinds&hedge != 0) && !r.reports() || r.kinds&left == 0 && r.instructs(l.start)
 }
 
 // maxNote is how many bytes a note has at most.
@@ -104,10 +104,14 @@ const maxNote = 300
 func (r *reading) reports() bool {
 	text, k := r.text[r.last.start:], r.last.kinds
 	switch {
-	case k&left == 0 && (k&hedge != 0 || k&not != 0 && r.kinds&left == 0):
-		return false
-	case k&(reports|left|near|now|me|step|start|doing|soStep) != 0, bytes.IndexByte(text, omitted) >= 0:
+	case k&left != 0, k&reports != 0 && (k&not == 0 || r.kinds&left != 0):
 		return true
+	case k&(hedge|not) != 0:
+	case k&(near|now|me|step|start|doing|soStep) != 0, bytes.IndexByte(text, omitted) >= 0:
+		return true
+	}
+	if k&not != 0 && r.kinds&left == 0 {
+		return false
 	}
 	for len(text) > 0 {
 		n := wordLength(text)

@@ -1104,7 +1104,6 @@ var leaving = []string{
 	"To run it:\n\n```bash\nnpm start\n```",
 	"You will see a prompt that asks \"Continue?\".",
 	"The user can choose between three themes.",
-	"It returns `null` if the key is missing.",
 	"The tests need the database to be running.",
 	"Nothing is left to do.",
 	"Fixed the bug where the app would wait for user input twice.",
@@ -1116,7 +1115,6 @@ var leaving = []string{
 	"Tip: run `make dev` to start it.",
 	"I was not able to reproduce the bug.",
 	"Сейчас всё работает как надо.",
-	"现在按钮可以正常工作了。",
 	"你可以运行 `npm start` 启动。",
 	"用户需要确认邮箱后才能登录。",
 	"Der Nutzer muss die Adresse bestätigen.",
@@ -1124,6 +1122,8 @@ var leaving = []string{
 
 // unclear are reports, offers, and texts whose questions are none.
 var unclear = []string{
+	"现在按钮可以正常工作了。",
+	"It returns `null` if the key is missing.",
 	// A report, and what it is about.
 	"Search page done. It has filters for price and brand.", "The stack grows by itself and returns `-1` at its limit.",
 	"Le formulaire est prêt. Il contient le champ du nom.", "He añadido el formulario. Tiene validación de correo.", "Форма готова. В ней есть проверка почты.",
