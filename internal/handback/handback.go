@@ -308,8 +308,8 @@ const (
 	heading = '\x03' // the mark of a heading
 )
 
-// A plain text is that of a paragraph in small letters, without emphasis, code,
-// quotations and addresses.
+// A plain text is that of a paragraph in small letters, with 0 for all digits, and without
+// emphasis, code, quotations and addresses.
 type plain struct {
 	buf     *[maxParagraph]byte
 	length  int
@@ -359,6 +359,9 @@ var small = func() (small [256]byte) { //nolint:gochecknoglobals // constant
 	}
 	for c := byte('A'); c <= 'Z'; c++ {
 		small[c] = c + 'a' - 'A'
+	}
+	for c := byte('1'); c <= '9'; c++ {
+		small[c] = '0' // no digit means anything but that there is a number
 	}
 	return small
 }()

@@ -238,7 +238,8 @@ func (l *lexicon) read(name string, names map[string]kinds) {
 
 // add adds the phrases that a pattern stands for. | stands between
 // phrases, {a/b} between parts of one; ^ wants the beginning of a clause; * lets the last
-// word go on; _ is a space at the end; @ is something that has been left out.
+// word go on, or at the beginning makes an ending of it; _ is a space at the end; @ is
+// something that has been left out; 0 is any digit.
 func (l *lexicon) add(pattern string, k kinds) {
 	if before, rest, ok := strings.Cut(pattern, "{"); ok {
 		choices, after, _ := strings.Cut(rest, "}")
@@ -288,6 +289,9 @@ func inWord(rest []byte) bool {
 // languages that set no question mark.
 func asksWithoutMark(text []byte) bool {
 	text = bytes.TrimRight(text, ".!")
+	if len(text) == 0 || text[len(text)-1] < utf8.RuneSelf && text[len(text)-1] > ' ' && text[len(text)-1] != ')' {
+		return false // none of these languages is written in it
+	}
 	text = bytes.TrimSuffix(text, []byte("。"))
 	text = trimEnd(text)
 	for _, polite := range politeEndings() {
