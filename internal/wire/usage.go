@@ -114,9 +114,6 @@ func extendUsage(answer, turn []byte) []byte {
 
 // promptOf returns the size of the prompt in a usage, or nil if it counts none.
 func promptOf(usage []byte) []byte {
-	if rawjson.IsNull(usage) || usage[0] != '{' {
-		return nil
-	}
 	for _, name := range []string{"prompt_tokens", "input_tokens"} {
 		if n := rawjson.Member(usage, name); len(n) > 0 && '1' <= n[0] && n[0] <= '9' {
 			return n

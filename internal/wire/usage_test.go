@@ -39,6 +39,12 @@ func TestUsageOfTwoTurns(t *testing.T) {
 			`{"prompt_tokens":10,"completion_tokens":3,"total_tokens":24,"cost":0.75,"prompt_cache_hit_tokens":8}`,
 			`{"prompt_tokens":30,"completion_tokens":3,"total_tokens":44,"cost":0.75,"prompt_cache_hit_tokens":17}`,
 		},
+		"a turn without a total": {
+			`{"prompt_tokens":10,"completion_tokens":1,"total_tokens":11}`,
+			`{"prompt_tokens":20,"completion_tokens":2}`,
+			`{"prompt_tokens":10,"completion_tokens":3,"total_tokens":13}`,
+			`{"prompt_tokens":30,"completion_tokens":3,"total_tokens":33}`,
+		},
 		"the first turn says nothing of its prompt": {
 			`{"prompt_tokens":0,"completion_tokens":1,"total_tokens":1}`,
 			`{"prompt_tokens":20,"completion_tokens":2,"total_tokens":22}`,

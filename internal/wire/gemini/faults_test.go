@@ -138,6 +138,9 @@ func TestContinuationsThatFail(t *testing.T) {
 			assert.Len(t, got.chunks, 2)
 			assert.JSONEq(t, end, eventsOf(t, got.raw)[1])
 			require.Error(t, got.outcome.Err)
+			if name == "blocked" {
+				require.ErrorContains(t, got.outcome.Err, "blocked the prompt")
+			}
 		})
 	}
 	later := fakellm.Status(429, `{"error":{"code":429,"details":[{"retryDelay":"20s"},{"retryDelay":"0s"}]}}`)

@@ -225,3 +225,28 @@ func TestRefusal(t *testing.T) {
 		assert.Equal(t, wiretest.Plan, got.text(t))
 	}
 }
+
+// A turn whose last chunk leaves out what it has counted before has a total all the same.
+func TestTotalOfATurnIsNoLessThanItsParts(t *testing.T) {
+	t.Parallel()
+	first := withUsage(of(says(wiretest.Plan), stop), `{"promptTokenCount":10,"candidatesTokenCount":5,"totalTokenCount":15}`)
+	second := []string{
+		withUsage(of(says("One.")), `{"promptTokenCount":20,"candidatesTokenCount":1,"totalTokenCount":21}`),
+		withUsage(of(edits, stop), `{"candidatesTokenCount":4,"totalTokenCount":4}`),
+	}
+	got := ask{turns: []fakellm.Turn{raw(first), raw(second...)}, options: []middleware.Option{middleware.WithUsage(middleware.UsageSum)}}.play(t, true)
+	assert.JSONEq(t, `{"promptTokenCount":30,"candidatesTokenCount":9,"totalTokenCount":39}`, got.usage(t))
+}
+
+// Counts that are too large for a sum do not become negative, and of details in another form the last ones are shown.
+func TestCountsThatHaveNoSum(t *testing.T) {
+	t.Parallel()
+	first := withUsage(of(says(wiretest.Plan), stop), `{"promptTokenCount":10,"candidatesTokenCount":9223372036854775807,"candidatesTokensDetails":[{"modality":"TEXT","tokenCount":5}]}`)
+	second := withUsage(of(edits, stop), `{"promptTokenCount":10,"candidatesTokenCount":5,"candidatesTokensDetails":{"text":5}}`)
+	got := ask{
+		turns: []fakellm.Turn{fakellm.Status(200, first), fakellm.Status(200, second)}, options: []middleware.Option{middleware.WithUsage(middleware.UsageSum)},
+	}.exchange(t, false, 0)
+	require.NoError(t, got.err)
+	assert.NotContains(t, got.raw, `Count":-`)
+	assert.Contains(t, got.raw, `"candidatesTokensDetails":{"text":5}`)
+}

@@ -246,7 +246,7 @@ func (r *reader) blocked() {
 
 // readPart reports a part.
 func (r *reader) readPart(p *part) {
-	if p.signature != nil && p.kind != call {
+	if p.signature != nil {
 		r.to.Content() // shown even if there is no text
 	}
 	switch p.kind {

@@ -180,3 +180,23 @@ func TestWhereContinuationsGo(t *testing.T) {
 	added.Del("Content-Length")
 	assert.Equal(t, own, added)
 }
+
+// Code that the provider runs is shown, also beside a text that was said before.
+func TestCodeOfATurnThatRepeatsItself(t *testing.T) {
+	t.Parallel()
+	second := of(says(wiretest.Plan)+`,{"executableCode":{"language":"PYTHON","code":"1"}}`, stop)
+	got := ask{turns: []fakellm.Turn{raw(of(says(wiretest.Plan), stop)), raw(second)}}.play(t, true)
+	assert.Contains(t, got.raw, `"executableCode"`)
+	assert.Equal(t, 2, strings.Count(got.text(t), wiretest.Plan))
+}
+
+// A count that is no number is none, whatever way its chunk takes.
+func TestCountsThatAreNoNumbers(t *testing.T) {
+	t.Parallel()
+	for _, count := range []string{`"5"`, "null", "true", "-5", "[5]"} {
+		usage := `{"promptTokenCount":10,"candidatesTokenCount":` + count + `,"totalTokenCount":15}`
+		first := raw(withUsage(of(says(wiretest.Plan)), usage), withUsage(of(says(" So."), stop), usage))
+		got := ask{turns: []fakellm.Turn{first, raw(of(edits, stop))}}.play(t, true)
+		assert.Zero(t, max(got.outcome.Usage[0].Completion, 0), count)
+	}
+}

@@ -23,10 +23,9 @@ var _ adapter.Dialect[sse.Event] = (*document)(nil)
 // EndTurn implements [adapter.Dialect].
 func (d *document) EndTurn(keep bool) {
 	d.usages.EndTurn(keep)
-	if keep && d.turn != nil {
+	if keep {
 		d.kept = append(d.kept, d.turn)
 	}
-	d.turn = nil
 }
 
 // Clone implements [adapter.Dialect].

@@ -19,7 +19,7 @@ import (
 // replayed asks for a streamed answer and reads it.
 func replayed(t *testing.T, bodies ...io.Reader) (string, middleware.Outcome, error) {
 	t.Helper()
-	mw := middleware.New(wiretest.TwoTodos, wiretest.Continuations(max(1, len(bodies)-1)))
+	mw := middleware.New(wiretest.TwoTodos, wiretest.Unattended, wiretest.Continuations(max(1, len(bodies)-1)))
 	ctx, outcomes := middleware.Capture(t.Context())
 	r := request(t, ask{}.body(true)).WithContext(ctx)
 	response, err := transport.New(&wiretest.Replay{Answers: bodies}, mw).RoundTrip(r)

@@ -339,3 +339,46 @@ func TestContainerOfTheFirstTurn(t *testing.T) {
 	got := ask{turns: []fakellm.Turn{fakellm.Raw(own), fakellm.Text("So.")}}.play(t, true)
 	assert.Equal(t, 1, strings.Count(got.raw, `"container":{"id":"c1"}`), got.raw)
 }
+
+// A container that a later turn names is the newest.
+func TestContainerOfALaterTurn(t *testing.T) {
+	t.Parallel()
+	within := func(end, id string) string {
+		return strings.Replace(end, `"stop_sequence":null`, `"stop_sequence":null,"container":{"id":"`+id+`"}`, 1)
+	}
+	own := began("") + text("0", wiretest.Plan) + within(ended("end_turn"), "c1")
+	got := ask{turns: []fakellm.Turn{fakellm.Raw(own), fakellm.Raw(began("") + text("0", "So.") + within(ended("end_turn"), "c2"))}}.play(t, true)
+	assert.Contains(t, got.raw, `"container":{"id":"c2"}`)
+	assert.NotContains(t, got.raw, `"container":{"id":"c1"}`)
+}
+
+// A turn of which nothing is shown leaves no block and no usage in a whole answer: here, one that did not end.
+func TestTurnThatIsLeftOut(t *testing.T) {
+	t.Parallel()
+	whole := func(said, end string) fakellm.Turn {
+		return fakellm.Status(200, `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"`+said+`"},`+
+			`{"type":"server_tool_use","id":"s_`+said+`","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"s_`+said+`","content":[]},{"type":"text","text":"."}],`+
+			`"stop_reason":`+end+`,"stop_sequence":null,"usage":{"input_tokens":10,"output_tokens":5}}`)
+	}
+	got := ask{
+		options: []middleware.Option{middleware.WithUsage(middleware.UsageSum), wiretest.Continuations(1)},
+		turns:   []fakellm.Turn{whole("Plan", `"end_turn"`), whole("Lost", "null"), whole("Done", `"end_turn"`)},
+	}.send(t, false)
+	require.Equal(t, 3, got.outcome.Turns, got.outcome)
+	assert.NotContains(t, got.raw, "Lost")
+	assert.Contains(t, got.raw, "Done")
+	assert.JSONEq(t, `{"input_tokens":20,"output_tokens":10}`, string(got.message.Usage))
+}
+
+// The usage of a turn is not counted again in the next, which reports none.
+func TestUsageIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	a := ask{
+		options: []middleware.Option{middleware.WithUsage(middleware.UsageSum)},
+		turns:   []fakellm.Turn{fakellm.Text(wiretest.Plan), fakellm.Text("Done.").NoUsage()},
+	}
+	a.both(t, func(t *testing.T, got answer) {
+		t.Helper()
+		assert.JSONEq(t, `{"input_tokens":10,"output_tokens":5}`, string(got.message.Usage))
+	})
+}

@@ -302,3 +302,55 @@ func TestRefusalDoesNotPause(t *testing.T) {
 	assert.Len(t, answer.items, 1, got.Body)
 	assert.NotContains(t, got.Body, "Task paused")
 }
+
+// What follows an event's object makes it none, and nobody knows what the model has said.
+func TestEventWithMoreThanAnObject(t *testing.T) {
+	t.Parallel()
+	events := messageEvents("m1", wiretest.Plan)
+	stray := "event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"sequence_number\":3,\"item_id\":\"m1\",\"output_index\":0,\"content_index\":0,\"delta\":\" Stray.\"} {}\n\n"
+	first := typedStream(inOrder([]string{createdEvent("r1")}, events, []string{completedEvent("r1", messageItem("m1", wiretest.Plan))})...)
+	at := strings.Index(first, "event: response.output_text.done")
+	s := wiretest.NewScene(t, wiretest.TwoTodos)
+	send(t, s, responsesBody(true), fakellm.Raw(first[:at]+stray+first[at:]), wiretest.Edit())
+	assert.Len(t, s.Wire.Bodies(), 1, "it is not continued")
+}
+
+// reasoningEvents are the events of reasoning that comes second.
+func reasoningEvents() []string {
+	const index, item = 1, `{"id":"rs_9","type":"reasoning","summary":[]}`
+	return []string{
+		fmt.Sprintf(`response.output_item.added "output_index":%d,"item":%s`, index, item),
+		fmt.Sprintf(`response.output_item.done "output_index":%d,"item":%s`, index, item),
+	}
+}
+
+// Reasoning at the end of a turn is shown behind a message alone: behind a call, or before what is left out, the server
+// would refuse it without its successor.
+func TestReasoningAtTheEndOfAContinuation(t *testing.T) {
+	t.Parallel()
+	first := wiretest.Bytes(t, "/responses", responsesBody(true), fakellm.Text(wiretest.Plan))[0]
+	pause := strings.NewReplacer("edit_file", "todo_pause", `"{}"`, `"{\"reason\":\"`+wiretest.Blocked+`\"}"`)
+	const printed = "todo_pause('" + wiretest.Blocked + "')"
+	paused := callEvents(2)
+	for i := range paused {
+		paused[i] = pause.Replace(paused[i])
+	}
+	for name, test := range map[string]struct {
+		events []string
+		output string
+		shown  bool
+	}{
+		"behind a message":              {inOrder(messageEvents("m2", "Now."), reasoningEvents()), messageItem("m2", "Now.") + `,{"id":"rs_9","type":"reasoning","summary":[]}`, true},
+		"behind a call":                 {inOrder(callEvents(0), reasoningEvents()), callItem() + `,{"id":"rs_9","type":"reasoning","summary":[]}`, false},
+		"behind a message with a pause": {inOrder(messageEvents("m2", "Now."), reasoningEvents(), paused), messageItem("m2", "Now.") + `,{"id":"rs_9","type":"reasoning","summary":[]},` + pause.Replace(callItem()), false},
+		"behind a printed pause":        {inOrder(messageEvents("m2", printed), reasoningEvents()), messageItem("m2", printed) + `,{"id":"rs_9","type":"reasoning","summary":[]}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			second := typedStream(inOrder([]string{createdEvent("r2")}, test.events, []string{completedEvent("r2", test.output)})...)
+			got, err := playOver(t, first, second)
+			require.NoError(t, err)
+			assert.Equal(t, test.shown, strings.Contains(got, "rs_9"), got)
+		})
+	}
+}
