@@ -397,6 +397,18 @@ func TestReasoningOfTheTurnsIsJoined(t *testing.T) {
 	assert.Equal(t, "Hm.\n\nAha.", got.Choices[0].Message.ReasoningContent)
 }
 
+func TestReasoningOfAStreamIsSeparated(t *testing.T) {
+	t.Parallel()
+	turn := func(reasoning, text string) []openai.ChatCompletionStreamResponse {
+		return append([]openai.ChatCompletionStreamResponse{chunkWith(openai.ChatCompletionStreamChoiceDelta{ReasoningContent: reasoning})}, stopped(text)...)
+	}
+	var reasoning strings.Builder
+	for _, chunk := range joinChunks(t, begin(t), turn("Hm.", "One:"), turn("Aha.", "Two:")) {
+		reasoning.WriteString(chunk.Choices[0].Delta.ReasoningContent)
+	}
+	assert.Equal(t, "Hm.\n\nAha.", reasoning.String())
+}
+
 func TestReasoningOfATurnThatFailedIsNotKept(t *testing.T) {
 	t.Parallel()
 	failed := withReasoning("Two:", "Aha.")
