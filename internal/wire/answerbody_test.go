@@ -235,3 +235,58 @@ func BenchmarkAnswerBody(b *testing.B) {
 		})
 	}
 }
+
+// holding is a codec that holds every event of the caller's own turn to the end.
+type holding struct {
+	wire.Codec
+
+	held     []sse.Event
+	released bool
+}
+
+func (h *holding) Hold(e sse.Event) { h.held = append(h.held, e.Clone()) }
+func (h *holding) Release()         { h.released = true }
+func (h *holding) IsHolding() bool  { return len(h.held) > 0 }
+
+func (h *holding) Next() (sse.Event, bool) {
+	if !h.released || len(h.held) == 0 {
+		return sse.Event{}, false
+	}
+	next := h.held[0]
+	h.held = h.held[1:]
+	return next, true
+}
+
+// writer is an engine that writes the events with this text itself.
+type writer struct {
+	*wiretest.Engine
+
+	own string
+}
+
+func (w writer) Recv() (sse.Event, error) {
+	e, err := w.Engine.Recv()
+	if err == nil && strings.Contains(string(e.Raw), w.own) {
+		e = sse.Written("", e.Data(), sse.Object)
+	}
+	return e, err
+}
+
+// What a codec holds is shown at the end, and what carryon writes is not held.
+func TestHeldEventsAreShownAtTheEnd(t *testing.T) {
+	t.Parallel()
+	_, request, _ := chatcompletions.Protocol{}.Parse(nil, []byte("{}"), nil)
+	answer := "data: " + says("one") + "\n\ndata: " + says("two") + "\n\n"
+	for own, want := range map[string]string{
+		"none": answer,
+		"two":  "data: " + says("two") + "\n\ndata: " + says("one") + "\n\n",
+	} {
+		relayed := wire.NewSource(io.NopCloser(strings.NewReader("")), nil) // everything comes from the engine
+		_, engine := wiretest.Open(request, strings.NewReader(answer))
+		engine.ReadsAll = true
+		body := wire.NewAnswerBody(writer{engine, own}, &holding{Codec: request.NewCodec()}, relayed)
+		got, err := io.ReadAll(body)
+		require.NoError(t, err)
+		assert.Equal(t, strings.TrimSpace(want), strings.TrimSpace(string(got)), own)
+	}
+}
