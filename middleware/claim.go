@@ -3,6 +3,8 @@ package middleware
 import (
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"weak"
 
 	"github.com/carryon-go/carryon/continuation"
@@ -10,6 +12,21 @@ import (
 	"github.com/carryon-go/carryon/internal/guard"
 	"github.com/carryon-go/carryon/internal/session"
 )
+
+// claim is a call's claim on its session while a continuation runs: no other call
+// continues the same session. Whatever comes first releases it, once: the end of the
+// continuation, the end of the call, Close, or the end of the caller's ctx. A second
+// release waits for the first and returns.
+type claim struct {
+	token   uint64
+	release func()      // runs when the ctx ends
+	stop    func() bool // keeps release from running when the ctx ends
+	once    sync.Once   // for the release
+
+	// ended describes the continuation that has ended, if the decision on what comes
+	// next is to release the claim; nil otherwise.
+	ended atomic.Pointer[decision.Ended]
+}
 
 // keepClaim keeps a claim, and releases it at the latest when the ctx of the call ends.
 func (e *callEnv) keepClaim(id continuation.TurnID, token uint64) {

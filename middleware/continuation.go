@@ -121,13 +121,13 @@ const placeholder = "(no answer)"
 
 // newContinuation returns the continuation that the session was claimed for.
 func (c *call) newContinuation() *adapter.Continuation {
-	if c.decider.continued == nil {
-		c.decider.continued = &continued{ends: []int{c.text.Len()}}
+	if c.decider.retry == nil {
+		c.decider.retry = &retryPoint{ends: []int{c.text.Len()}}
 	}
 	k := &adapter.Continuation{
 		TurnID: c.decider.nextID(), Todo: c.decider.last.Todo,
 		Text:      strings.TrimRightFunc(string(c.text.Bytes()), unicode.IsSpace),
-		TurnEnds:  c.decider.continued.ends,
+		TurnEnds:  c.decider.retry.ends,
 		Reasoning: c.text.ReasoningText(),
 		Additions: adapter.Additions{Attachments: c.Additions().Attachments},
 	}
@@ -188,7 +188,7 @@ func (c *call) buildPrompt(k *adapter.Continuation) string {
 func (c *call) promptInput(k *adapter.Continuation) prompt.Input {
 	in := prompt.Input{
 		Task: k.Todo.Content, Attempt: k.Attempt, Last: c.decider.last.State.LastResult,
-		Mode: c.env.session.settings().ApprovalMode, End: c.turn.read.TextEnd(), BreaksOff: c.turn.read.BreaksOff(),
+		Mode: c.env.session.settings().ApprovalMode, End: c.turn.read.TextEnd(), BreaksOff: c.turn.read.StopsMidSentence(),
 		InWords: !c.offersPause() && !c.env.request.ownPause,
 	}
 	if k.Todo != (todo.Todo{}) {
@@ -235,7 +235,7 @@ const (
 // tryAgain reports whether the continuation that failed with err is sent once more. If
 // so, it has put the call back to the end of the turn before, from which it goes on.
 func (c *call) tryAgain(err error) bool {
-	try := c.decider.continued
+	try := c.decider.retry
 	try.failed++
 	if c.turn.read.WasShown || try.failed == maxTries || c.turn.read.Refused || !mayRecover(err) {
 		return false
@@ -264,7 +264,7 @@ func (c *call) tryAgain(err error) bool {
 
 // endTries records the failure of the last try, and reports whether there is one.
 func (c *call) endTries() bool {
-	try := c.decider.continued
+	try := c.decider.retry
 	if !try.hasFailed() {
 		return false
 	}
@@ -330,7 +330,7 @@ func (c *call) repeats() bool {
 	if c.turn.read.Repeats() {
 		return true // its text may have been left out
 	}
-	return c.decider.continued != nil && reading.SameWords(c.turn.read.OwnText(), c.textBefore())
+	return c.decider.retry != nil && reading.SameWords(c.turn.read.OwnText(), c.textBefore())
 }
 
 // textBefore returns the text of the turn before the current continuation.
@@ -338,7 +338,7 @@ func (c *call) textBefore() []byte { return c.textUntil(c.turn.read.From()) }
 
 // textUntil returns the text from the beginning of the turn before the current
 // continuation until there.
-func (c *call) textUntil(end int) []byte { return c.text.Bytes()[c.decider.continued.before:end] }
+func (c *call) textUntil(end int) []byte { return c.text.Bytes()[c.decider.retry.before:end] }
 
 // textLen returns the length of the current turn's text, or of the same answer before it
 // if the text was left out.

@@ -17,7 +17,7 @@ type decider struct {
 
 	last           *lastVerdict // nil until the call goes on
 	cause          error        // the error of the gate, the store or the tasks that ended the continuations
-	continued      *continued   // nil before the first continuation
+	retry          *retryPoint  // nil before the first continuation
 	claimed        bool         // the session is claimed for the next turn
 	rejected       bool         // a pause was rejected
 	cancelRecorded bool         // the session state records that the caller cancelled the call
@@ -57,7 +57,7 @@ func (d *decider) judge(to intent) decision.Verdict {
 		}
 		d.env.cancel.derive() // every request from here on must end with the call
 		if v.Needs == decision.SessionState {
-			if v = d.claimSession(in, to); v.Needs == 0 {
+			if v = d.judgeByState(in, to); v.Needs == 0 {
 				return v
 			} // else the state has changed since the turn was read
 		}
@@ -79,7 +79,7 @@ func (d *decider) readTurn() decision.Input {
 	if d.last != nil {
 		in.Waited = d.last.waited
 	}
-	in.Check, in.CheckDigest = d.check.of(d.turn, d.last != nil && d.last.Checks && d.continued.hasFailed())
+	in.Check, in.CheckDigest = d.check.of(d.turn, d.last != nil && d.last.Checks && d.retry.hasFailed())
 	in.CheckNoted = d.check != nil && d.check.noted
 	if d.list.turn == d.turn.Turn {
 		d.addList(&in)
@@ -113,10 +113,10 @@ func (d *decider) fetch(needed decision.Facts) bool {
 	return true
 }
 
-// claimSession judges the turn by the state of the session and changes the state, in one
+// judgeByState judges the turn by the state of the session and changes the state, in one
 // update: it adds a claim if the call is continued and that is the intent, or what is new
 // about the list if the call ends. It changes nothing if the verdict needs more.
-func (d *decider) claimSession(in decision.Input, to intent) (v decision.Verdict) {
+func (d *decider) judgeByState(in decision.Input, to intent) (v decision.Verdict) {
 	session := &d.env.session
 	if to == toExplain {
 		state, err := session.load(d.env.cancel.caller)
@@ -133,9 +133,9 @@ func (d *decider) claimSession(in decision.Input, to intent) (v decision.Verdict
 		v, effect = decision.Judge(in), decision.Effect{}
 		switch {
 		case v.Continue && to == toClaim:
-			s, effect = v.Claim(s, token, &in)
+			s, effect = v.ClaimedState(s, token, &in)
 		case v.Needs == 0 && !v.GoesOn():
-			s, effect = v.End(s, &in)
+			s, effect = v.EndedState(s, &in)
 		}
 		return s
 	}))
@@ -296,8 +296,8 @@ func (d *decider) turnAsRead() decision.Turn {
 // retryDelay returns what is left of the delay before a failed continuation is sent
 // again: the provider's, or carryon's own before the last try.
 func (d *decider) retryDelay() time.Duration {
-	if d.continued == nil || d.continued.notBefore.IsZero() {
+	if d.retry == nil || d.retry.notBefore.IsZero() {
 		return 0
 	}
-	return d.continued.notBefore.Sub(d.env.now())
+	return d.retry.notBefore.Sub(d.env.now())
 }

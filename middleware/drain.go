@@ -4,26 +4,8 @@ import (
 	"context"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"weak"
-
-	"github.com/carryon-go/carryon/internal/decision"
 )
-
-// claim is a call's claim on its session while a continuation runs: no other call
-// continues the same session. Whatever comes first releases it, once: the end of the
-// continuation, the end of the call, Close, or the end of the caller's ctx. A second
-// release waits for the first and returns.
-type claim struct {
-	token   uint64
-	release func()      // runs when the ctx ends
-	stop    func() bool // keeps release from running when the ctx ends
-	once    sync.Once   // for the release
-
-	// ended describes the continuation that has ended, if the decision on what comes
-	// next is to release the claim; nil otherwise.
-	ended atomic.Pointer[decision.Ended]
-}
 
 // drain holds what a Middleware must end before the program ends.
 type drain struct {

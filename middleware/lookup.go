@@ -22,9 +22,9 @@ type lookup struct {
 	list *readList // the list as last read
 }
 
-// othersWork returns what the agent has begun in the background, according to the history
+// ownBackground returns what the agent has begun in the background, according to the history
 // of the request, which stays the same for the whole call. The list must have been read.
-func (l *lookup) othersWork() *background.Work {
+func (l *lookup) ownBackground() *background.Work {
 	if l.list.work == nil {
 		work := background.Read(l.env.request.history)
 		l.list.work = &work
@@ -44,7 +44,7 @@ func othersTodos(todos []todo.Todo, team *background.Team) []int {
 // the call is not continued.
 func (l *lookup) readBackground() error {
 	l.list.background, l.list.backgroundKnown = decision.Background{}, true
-	begun := l.othersWork()
+	begun := l.ownBackground()
 	l.list.others = othersTodos(l.list.todos, &begun.Team)
 	if work := l.awaited(begun.Awaited); work.Unfinished > 0 {
 		l.list.background = work

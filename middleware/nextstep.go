@@ -156,7 +156,7 @@ func (d *decider) refuse(reason continuation.Reason) step {
 	d.list.addTo(&in)
 	var effect decision.Effect
 	d.env.updateInUserTurn(d.turn.TurnID, func(s decision.State) decision.State {
-		s, effect = v.End(s, &in)
+		s, effect = v.EndedState(s, &in)
 		return s
 	})
 	d.recordEffect(effect)

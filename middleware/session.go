@@ -171,7 +171,7 @@ func (h *sessionHandle) registerUserTurn(ctx context.Context, r *adapter.Request
 		before := s.UserTurn
 		s = arrives.register(s)
 		h.userTurn, h.registered, h.newUserTurn = s.UserTurn, true, s.UserTurn != before && !h.isLoop()
-		h.observe(s)
+		h.remember(s)
 		return s
 	}
 	return h.inStoreTime(ctx, func(ctx context.Context) error {
@@ -247,14 +247,14 @@ func (h *sessionHandle) load(ctx context.Context) (decision.State, error) {
 		state = h.pretended.register(state)
 	}
 	if err == nil {
-		h.observe(state)
+		h.remember(state)
 	}
 	return state, err
 }
 
-// observe remembers the parts of a state that the next decision begins with.
-func (h *sessionHandle) observe(s decision.State) {
-	h.overrides, h.touched, h.permissionDenied, h.worked = s.Overrides, s.Touched, s.LeaveDenied, s.Check.Worked
+// remember remembers the parts of a state that the next decision begins with.
+func (h *sessionHandle) remember(s decision.State) {
+	h.overrides, h.touched, h.permissionDenied, h.worked = s.Overrides, s.Touched, s.PermissionDenied, s.Check.Worked
 	h.ruledOut = s.Paused.IsSet() || s.Refused || s.UserTurn != h.userTurn
 }
 
@@ -263,7 +263,7 @@ func (h *sessionHandle) update(ctx context.Context, f func(decision.State) decis
 	if h.key != "" && !h.rules.DryRun {
 		state, err := h.updateStore(ctx, f)
 		if err == nil {
-			h.observe(state)
+			h.remember(state)
 		}
 		return err
 	}

@@ -29,14 +29,14 @@ type rejection struct {
 func (t *turn) asRead() decision.Turn {
 	r := &t.read
 	as := decision.Turn{
-		ToolCalls:   r.ShowedCall(),
-		ManyChoices: r.ManyChoices,
-		Refused:     r.Refused,
-		Unknown:     r.HasUnknown,
-		Finish:      r.FinishReason,
-		Rejected:    t.rejection != nil,
-		AsksLeave:   t.rejection != nil && t.rejection.asksPermission,
-		NothingOpen: r.SaysNothingOpen(),
+		ToolCalls:      r.ShowedCall(),
+		ManyChoices:    r.ManyChoices,
+		Refused:        r.Refused,
+		Unknown:        r.HasUnknown,
+		Finish:         r.FinishReason,
+		Rejected:       t.rejection != nil,
+		AsksPermission: t.rejection != nil && t.rejection.asksPermission,
+		NothingOpen:    r.SaysNothingOpen(),
 	}
 	if r.Late {
 		as.Finish = "" // the finish was not the end
@@ -44,9 +44,9 @@ func (t *turn) asRead() decision.Turn {
 	return as
 }
 
-// continued is what a call keeps from its first continuation on: above all, the point
+// retryPoint is what a call keeps from its first continuation on: above all, the point
 // it returns to if a continuation fails before anything of it was shown.
-type continued struct {
+type retryPoint struct {
 	ends []int // the length of the text at the end of each turn that ended well
 
 	from            turn // the turn before the current continuation
@@ -59,7 +59,7 @@ type continued struct {
 }
 
 // begin notes that a continuation is about to be sent, after this turn.
-func (n *continued) begin(from *turn, text *reading.Transcript) {
+func (n *retryPoint) begin(from *turn, text *reading.Transcript) {
 	if !n.hasFailed() {
 		n.failed = 0
 	}
@@ -71,4 +71,4 @@ func (n *continued) begin(from *turn, text *reading.Transcript) {
 }
 
 // hasFailed reports whether the last try has failed and another may follow it.
-func (n *continued) hasFailed() bool { return n != nil && n.failure != nil }
+func (n *retryPoint) hasFailed() bool { return n != nil && n.failure != nil }

@@ -62,7 +62,7 @@ func (c *Call) Outcome() middleware.Outcome { return c.engine().Outcome() }
 // Abort ends the call because the caller's own request could not be sent or was
 // refused. Adapters call it if they have no source to pass to [NewStream].
 func (c *Call) Abort(err error) {
-	c.engine().BreakOff(err)
+	c.engine().LeaveFirstTurn(err)
 	c.engine().EndTurn(err)
 	c.engine().End()
 	c.engine().Cancel()

@@ -81,7 +81,7 @@ func (j *joiner[C]) handle(c C, err error) {
 	reader.NextChunk()
 	out.current = c
 	j.writer.dialect.Read(&out.current, reader)
-	broke := reader.BrokeOff(j.call.answer().NoFinish)
+	broke := reader.EndedWithoutFinish(j.call.answer().NoFinish)
 	switch {
 	case j.phase.is(passthrough):
 		out.add(c)
@@ -329,7 +329,7 @@ func (j *joiner[C]) brokeOff(err error) {
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	j.call.engine().BreakOff(err)
+	j.call.engine().LeaveFirstTurn(err)
 	j.phase.enter(passthrough)
 }
 

@@ -119,7 +119,7 @@ func (s *Stream[C]) Close() error {
 // held busy ends the call.
 func (s *Stream[C]) leave() {
 	j := &s.joiner
-	if value := recover(); value != nil { //nolint:revive // leave is what Recv and Handle defer
+	if value := recover(); value != nil { //nolint:revive // unlock is what Recv and Handle defer
 		defer panic(value)
 		defer s.busy.Unlock()
 		j.stop(middleware.ErrClosed)

@@ -105,7 +105,7 @@ func (j *joiner[C]) addOriginal(c *C) bool {
 		return true
 	}
 	reader.Late = true
-	j.call.engine().BreakOff(nil)
+	j.call.engine().LeaveFirstTurn(nil)
 	j.passTail()
 	return false
 }
@@ -144,7 +144,7 @@ func (j *joiner[C]) breakOffTail(err error, from *C) {
 	}
 	switch e := j.ending.(type) {
 	case *originalEnding[C]:
-		j.call.engine().BreakOff(fault)
+		j.call.engine().LeaveFirstTurn(fault)
 		j.passTail()
 		j.sourceEnded(err)
 	case unshownEnding[C]:
@@ -155,7 +155,7 @@ func (j *joiner[C]) breakOffTail(err error, from *C) {
 		case e.continuation && (halfCall || j.call.engine().Interruption() != nil):
 			j.continuationFailed(fault, from)
 		case halfCall:
-			j.call.engine().BreakOff(fault)
+			j.call.engine().LeaveFirstTurn(fault)
 			j.call.engine().EndTurn(fault)
 			j.closeSource()
 			j.stop(fault)

@@ -33,7 +33,7 @@ func Unary[R any](
 	call.answer().Turn.Use(&u.room.turn)
 	answer, err := do(call.OpenContext(), nil)
 	if err != nil {
-		call.engine().BreakOff(err)
+		call.engine().LeaveFirstTurn(err)
 		call.engine().EndTurn(err)
 		return answer, err
 	}

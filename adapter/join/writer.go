@@ -78,7 +78,7 @@ func (w *writer[C]) write(r *reading.Turn, c *C, out *output[C]) {
 	}
 	if len(w.held.list) >= most || w.held.size > maxHeldSize {
 		r.Calls.DecideOpen()
-		r.MustShow()
+		r.StopHolding()
 		w.flush(r, out)
 	}
 }

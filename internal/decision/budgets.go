@@ -75,7 +75,7 @@ func (v *Verdict) attempts(in *Input) (limit int, rule string) {
 	if !v.isAboutTodos() {
 		return limit, rule
 	}
-	if in.isUnclear() {
+	if in.isAttendedReport() {
 		limit, rule = lower(limit, rule, ruleReport)
 	}
 	switch v.State.Stale {
@@ -96,12 +96,12 @@ func lower(limit int, made, rule string) (int, string) {
 	return 1, rule
 }
 
-// isUnclear reports whether a person is there, but the turn neither hands back nor shows that
-// the model has stalled.
-func (in *Input) isUnclear() bool { return in.isAttended() && in.Turn.End == handback.Unclear }
+// isAttendedReport reports whether a person is there, but the turn neither hands back nor
+// shows that the model has stalled.
+func (in *Input) isAttendedReport() bool { return in.isAttended() && in.Turn.End == handback.Unclear }
 
-// leaves reports whether a person is there, and the turn leaves the rest to others.
-func (in *Input) leaves() bool { return in.isAttended() && in.Turn.End == handback.Leaves }
+// leavesTheRest reports whether a person is there, and the turn leaves the rest to others.
+func (in *Input) leavesTheRest() bool { return in.isAttended() && in.Turn.End == handback.Leaves }
 
 // isAttended reports whether a person is there, and the end of the turn counts.
 func (in *Input) isAttended() bool {
@@ -110,7 +110,7 @@ func (in *Input) isAttended() bool {
 
 // checkLimit is check for a limit of which used has been used.
 func (v *Verdict) checkLimit(c condition, used, limit int, otherwise continuation.Reason) bool {
-	if v.check(c, limit == continuation.Off || used < limit, otherwise) {
+	if v.require(c, limit == continuation.Off || used < limit, otherwise) {
 		return true
 	}
 	v.Limit = limit

@@ -40,7 +40,7 @@ const MaxAdded = maxAdded
 
 // Observe observes a list of which only the counts are known.
 func (s State) Observe(list *Summary) State {
-	s.observe(list, nil, "")
+	s.remember(list, nil, "")
 	return s
 }
 

@@ -94,17 +94,17 @@ func (in *Input) lacks(f Facts) bool { return in.Has&f == 0 }
 // is a plain stop. Case and separators do not matter, and "finish_reason" may precede
 // it. No other finish reason is a plain stop.
 type Turn struct {
-	BrokeOff    bool   // the turn ended in an error, a cancellation, a Close, or a failed callback
-	ToolCalls   bool   // the model called a tool other than carryon's todo_pause
-	ManyChoices bool   // the answer had a second choice
-	Refused     bool   // the model refused to answer
-	Unknown     bool   // the answer had content of a kind that the adapter does not know
-	Finish      string // the provider's finish reason, "" if there was none
-	NoFinish    bool   // the provider never reports a finish reason
-	TooLong     bool   // the answer had more text than carryon keeps
-	Rejected    bool   // the model called todo_pause with a reason that was rejected
-	AsksLeave   bool   // that reason only asked for leave to go on
-	NothingOpen bool   // asked whether anything is open, the model answered only that nothing is
+	BrokeOff       bool   // the turn ended in an error, a cancellation, a Close, or a failed callback
+	ToolCalls      bool   // the model called a tool other than carryon's todo_pause
+	ManyChoices    bool   // the answer had a second choice
+	Refused        bool   // the model refused to answer
+	Unknown        bool   // the answer had content of a kind that the adapter does not know
+	Finish         string // the provider's finish reason, "" if there was none
+	NoFinish       bool   // the provider never reports a finish reason
+	TooLong        bool   // the answer had more text than carryon keeps
+	Rejected       bool   // the model called todo_pause with a reason that was rejected
+	AsksPermission bool   // that reason only asked for permission to go on
+	NothingOpen    bool   // asked whether anything is open, the model answered only that nothing is
 
 	// End says how the text ends. Judge looks at it only if there are active todos, or
 	// MayAsk or Check is set.
@@ -198,8 +198,8 @@ func (v *Verdict) need(f Facts) bool {
 	return false
 }
 
-// check marks the condition and, if it is not met, sets the reason.
-func (v *Verdict) check(c condition, met bool, otherwise continuation.Reason) bool {
+// require marks the condition and, if it is not met, sets the reason.
+func (v *Verdict) require(c condition, met bool, otherwise continuation.Reason) bool {
 	if met {
 		v.Conditions[c] = Met
 		return true
@@ -210,14 +210,14 @@ func (v *Verdict) check(c condition, met bool, otherwise continuation.Reason) bo
 }
 
 func (v *Verdict) judgeCall(in *Input) bool {
-	return v.check(conditionEnabled, in.Settings.TodoContinuation, reasons.Disabled) &&
-		v.check(conditionInScope, in.Scope == reasons.None, in.Scope)
+	return v.require(conditionEnabled, in.Settings.TodoContinuation, reasons.Disabled) &&
+		v.require(conditionInScope, in.Scope == reasons.None, in.Scope)
 }
 
 func (v *Verdict) judgeTurn(in *Input) bool {
-	return v.check(conditionUnbroken, !in.Turn.BrokeOff, reasons.BrokeOff) &&
-		v.check(conditionNoToolCalls, !in.Turn.ToolCalls, reasons.ToolCalls) &&
-		v.check(conditionEndedWell, !in.Turn.TooLong, reasons.TooLong) &&
+	return v.require(conditionUnbroken, !in.Turn.BrokeOff, reasons.BrokeOff) &&
+		v.require(conditionNoToolCalls, !in.Turn.ToolCalls, reasons.ToolCalls) &&
+		v.require(conditionEndedWell, !in.Turn.TooLong, reasons.TooLong) &&
 		v.judgeEnding(&in.Turn)
 }
 
@@ -225,22 +225,22 @@ func (v *Verdict) judgeTurn(in *Input) bool {
 // the text and finish reason of its turn are.
 func (v *Verdict) judgeEnding(t *Turn) bool {
 	if t.Rejected {
-		return v.check(conditionEndedWell, true, reasons.None)
+		return v.require(conditionEndedWell, true, reasons.None)
 	}
 	plain := handback.IsPlainStop(t.Finish) || t.NoFinish && t.Finish == ""
-	return v.check(conditionEndedWell, !t.ManyChoices, reasons.ManyChoices) &&
-		v.check(conditionEndedWell, !t.Refused, reasons.Refused) &&
-		v.check(conditionEndedWell, !t.Unknown, reasons.UnknownContent) &&
-		v.check(conditionEndedWell, plain, reasons.NotEnded)
+	return v.require(conditionEndedWell, !t.ManyChoices, reasons.ManyChoices) &&
+		v.require(conditionEndedWell, !t.Refused, reasons.Refused) &&
+		v.require(conditionEndedWell, !t.Unknown, reasons.UnknownContent) &&
+		v.require(conditionEndedWell, plain, reasons.NotEnded)
 }
 
 func (v *Verdict) judgeUserTurn(in *Input) bool {
 	if in.RuledOut && in.lacks(SessionState) {
 		return v.need(SessionState)
 	}
-	return v.check(conditionNotPaused, !in.State.Paused.IsSet(), reasons.Paused) &&
-		v.check(conditionNotRefused, !in.State.Refused, reasons.ProviderRefused) &&
-		v.check(conditionCurrentUserTurn, in.State.UserTurn == in.UserTurn, reasons.Superseded)
+	return v.require(conditionNotPaused, !in.State.Paused.IsSet(), reasons.Paused) &&
+		v.require(conditionNotRefused, !in.State.Refused, reasons.ProviderRefused) &&
+		v.require(conditionCurrentUserTurn, in.State.UserTurn == in.UserTurn, reasons.Superseded)
 }
 
 func (v *Verdict) judgeSession(in *Input) bool {
@@ -254,18 +254,18 @@ func (v *Verdict) judgeSession(in *Input) bool {
 	list := summarize(in.Todos, in.Others)
 	v.List = list.counts()
 	v.List.Origin = in.Origin
-	v.State.observe(&list, in.Todos, in.Origin.Written)
+	v.State.remember(&list, in.Todos, in.Origin.Written)
 	v.Attempt = v.State.Attempts + 1
 	v.Todo = list.Next
 	v.Checks = list.Active == 0 && in.Check != continuation.NoCheck
-	return v.check(conditionActiveTodos, list.Active > 0 || v.Checks, reasonOf(&v.List)) && v.judgeWork(in)
+	return v.require(conditionActiveTodos, list.Active > 0 || v.Checks, reasonOf(&v.List)) && v.judgeWork(in)
 }
 
 // judgeWithoutList decides whether the model is asked whether anything is still open: not
 // after a pause, and once, until it has called a tool.
 func (v *Verdict) judgeWithoutList(in *Input) bool {
 	reason := reasonWithoutList(in.TodosErr)
-	if reason == reasons.NoList && in.MayAsk && !in.Turn.Rejected && (in.AskAlways || in.isUnfinished() || in.Turn.NothingOpen) {
+	if reason == reasons.NoList && in.MayAsk && !in.Turn.Rejected && (in.AskAlways || in.isUnattendedStall() || in.Turn.NothingOpen) {
 		switch {
 		case in.Turn.NothingOpen:
 			reason = reasons.NothingOpen
@@ -276,17 +276,17 @@ func (v *Verdict) judgeWithoutList(in *Input) bool {
 		}
 	}
 	v.Checks = !v.Asks && in.Check != continuation.NoCheck
-	return v.check(conditionActiveTodos, v.Asks || v.Checks, reason)
+	return v.require(conditionActiveTodos, v.Asks || v.Checks, reason)
 }
 
 // judgeWork decides on a session in which there is, or may be, work to be done.
 func (v *Verdict) judgeWork(in *Input) bool {
 	return v.judgeHandback(in) &&
 		v.judgeBackground(in) &&
-		v.check(conditionNotLeft, !v.isAboutTodos() || !in.leaves() || in.Handback.Questions == continuation.GoOn, reasons.LeftToUser) &&
-		v.check(conditionNotActive, !in.State.Claim.Active(in.Now), reasons.Active) &&
+		v.require(conditionNotLeft, !v.isAboutTodos() || !in.leavesTheRest() || in.Handback.Questions == continuation.GoOn, reasons.LeftToUser) &&
+		v.require(conditionNotActive, !in.State.Claim.Active(in.Now), reasons.Active) &&
 		v.judgeBudgets(in) &&
-		v.check(conditionSuitableTodo, !v.isAboutTodos() || v.Todo != (todo.Todo{}), reasons.NoSuitableTodo) &&
+		v.require(conditionSuitableTodo, !v.isAboutTodos() || v.Todo != (todo.Todo{}), reasons.NoSuitableTodo) &&
 		v.judgeCheck(in) &&
 		v.judgeInterval(in)
 }
@@ -294,9 +294,9 @@ func (v *Verdict) judgeWork(in *Input) bool {
 // isAboutTodos reports whether a continuation would be about a todo.
 func (v *Verdict) isAboutTodos() bool { return !v.Asks && !v.Checks }
 
-// isUnfinished reports whether nobody is there, and the turn has not come to an end of its
+// isUnattendedStall reports whether nobody is there, and the turn has not come to an end of its
 // own.
-func (in *Input) isUnfinished() bool {
+func (in *Input) isUnattendedStall() bool {
 	return in.Settings.ApprovalMode == continuation.ApprovalYOLO && (in.Turn.stalls() || in.Turn.End == handback.Asks)
 }
 
@@ -307,13 +307,13 @@ func (in *Input) isUnfinished() bool {
 func (v *Verdict) judgeHandback(in *Input) bool {
 	mode, asksUser := in.Settings.ApprovalMode, in.Turn.End == handback.Asks && !in.Turn.Rejected
 	untouched := in.Origin.Written == origins.Earlier && !v.State.Touched && !in.ShortMessage && (in.Turn.Rejected || !in.Turn.stalls())
-	return v.check(conditionAsksNothing, !asksUser || !waits(in.Handback.Questions, mode), reasons.AsksUser) &&
-		v.check(conditionListTouched, !v.isAboutTodos() || !untouched || !waits(in.Handback.Untouched, mode), reasons.ListUntouched) &&
-		v.check(conditionOwnWork, !v.isAboutTodos() || v.List.Active > v.List.Others, reasons.OthersWork)
+	return v.require(conditionAsksNothing, !asksUser || !leavesToUser(in.Handback.Questions, mode), reasons.AsksUser) &&
+		v.require(conditionListTouched, !v.isAboutTodos() || !untouched || !leavesToUser(in.Handback.Untouched, mode), reasons.ListUntouched) &&
+		v.require(conditionOwnWork, !v.isAboutTodos() || v.List.Active > v.List.Others, reasons.OthersWork)
 }
 
-// waits reports whether the rule leaves a turn to the user in that mode.
-func waits(r continuation.HandbackRule, mode continuation.ApprovalMode) bool {
+// leavesToUser reports whether the rule leaves a turn to the user in that mode.
+func leavesToUser(r continuation.HandbackRule, mode continuation.ApprovalMode) bool {
 	return r == continuation.Wait || r == continuation.ByMode && mode != continuation.ApprovalYOLO
 }
 
@@ -322,7 +322,7 @@ func (v *Verdict) judgeBackground(in *Input) bool {
 		return v.need(BackgroundWork)
 	}
 	busy := in.busy()
-	if v.check(conditionNoBackground, !busy && !in.saysItWaits(), reasons.Background) {
+	if v.require(conditionNoBackground, !busy && !in.saysItWaits(), reasons.Background) {
 		return true
 	}
 	if busy {
@@ -356,7 +356,7 @@ func (v *Verdict) judgeCheck(in *Input) bool {
 		otherwise = reasons.CheckPassed
 	case continuation.NoCheck, continuation.CheckFailed, continuation.CheckUnknown:
 	}
-	return v.check(conditionCheckAllows, !v.Checks || in.Check == continuation.CheckFailed, otherwise)
+	return v.require(conditionCheckAllows, !v.Checks || in.Check == continuation.CheckFailed, otherwise)
 }
 
 func (v *Verdict) judgeInterval(in *Input) bool {
@@ -365,5 +365,5 @@ func (v *Verdict) judgeInterval(in *Input) bool {
 		// wait for longer than one interval in all.
 		v.Wait = max(0, min(in.Limits.MinInterval-in.Now.Sub(last), in.Limits.MinInterval-in.Waited))
 	}
-	return v.check(conditionIntervalElapsed, v.Wait == 0, reasons.TooSoon)
+	return v.require(conditionIntervalElapsed, v.Wait == 0, reasons.TooSoon)
 }

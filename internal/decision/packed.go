@@ -36,7 +36,7 @@ func (s *State) code(c *coder) {
 	c.count(&s.Attempts)
 	c.count(&s.Continuations)
 	c.count(&s.Tokens)
-	c.bools(&s.Answered, &s.Refused, &s.Touched, &s.Cancelled, &s.LeaveDenied, &s.Asked, &s.Unassessed, &s.Watermarks.Set)
+	c.bools(&s.Answered, &s.Refused, &s.Touched, &s.Cancelled, &s.PermissionDenied, &s.Asked, &s.Unassessed, &s.Watermarks.Set)
 	c.count(&s.Watermarks.Todos)
 	c.count(&s.Watermarks.Completed)
 	c.count(&s.Watermarks.Active)

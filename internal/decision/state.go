@@ -36,10 +36,10 @@ type State struct {
 	Stale      uint64       `json:"stale,omitzero"`       // digest of the list that gets one attempt; see Limits.MaxAttempts
 	Cancelled  bool         `json:"cancelled,omitzero"`   // the caller cancelled a call: the next list seen gets one attempt
 
-	Touched     bool `json:"touched,omitzero"`      // the model wrote the list in this user turn
-	LeaveDenied bool `json:"leave_denied,omitzero"` // a pause that only asked for permission was rejected in this user turn
-	Asked       bool `json:"asked,omitzero"`        // the model was asked whether anything is open, and has called no tool since
-	Unassessed  bool `json:"unjudged,omitzero"`     // the last continuation was answered, and the list has not been read since
+	Touched          bool `json:"touched,omitzero"`      // the model wrote the list in this user turn
+	PermissionDenied bool `json:"leave_denied,omitzero"` // a pause that only asked for permission was rejected in this user turn
+	Asked            bool `json:"asked,omitzero"`        // the model was asked whether anything is open, and has called no tool since
+	Unassessed       bool `json:"unjudged,omitzero"`     // the last continuation was answered, and the list has not been read since
 
 	Check CheckState `json:"check,omitzero"` // of the program's check, in this user turn
 
@@ -115,12 +115,12 @@ type Watermarks struct {
 // model that keeps adding finished todos would be continued forever.
 const maxAdded = 20
 
-// Precedes reports whether a list with these counts is progress: more todos are completed
+// IsSurpassedBy reports whether a list with these counts is progress: more todos are completed
 // than ever before in the user turn, or fewer are active. Reordering, rewording, toggling
 // a status and adding an item again are no progress. Nor is the first list, because there
 // is nothing to compare it with. Todos that were added later count only up to maxAdded,
 // because a model may add finished ones without end.
-func (w Watermarks) Precedes(completed, active int) bool {
+func (w Watermarks) IsSurpassedBy(completed, active int) bool {
 	return w.Set && (completed > w.Completed && w.Completed < w.Todos+maxAdded || active < w.Active)
 }
 

@@ -49,12 +49,12 @@ func (s State) Cancel(digest uint64) State {
 // whether the model wrote it in this user turn. Progress renews the budgets.
 func (s State) ObserveList(todos []todo.Todo, written string) State {
 	list := summarize(todos, nil)
-	s.observe(&list, todos, written)
+	s.remember(&list, todos, written)
 	return s
 }
 
-func (s *State) observe(list *summary, todos []todo.Todo, written string) {
-	if s.Watermarks.Precedes(list.Completed, list.Active) {
+func (s *State) remember(list *summary, todos []todo.Todo, written string) {
+	if s.Watermarks.IsSurpassedBy(list.Completed, list.Active) {
 		s.renewBudgets()
 	}
 	s.Watermarks = s.Watermarks.with(list)
@@ -202,7 +202,7 @@ func (s State) Withdraw(token uint64, before State) State {
 	}
 	s.Claim = Claim{}
 	s.Attempts, s.Continuations = max(s.Attempts-1, 0), max(s.Continuations-1, 0)
-	s.LastPrompt, s.LeaveDenied, s.Asked, s.Check = before.LastPrompt, before.LeaveDenied, before.Asked, before.Check
+	s.LastPrompt, s.PermissionDenied, s.Asked, s.Check = before.LastPrompt, before.PermissionDenied, before.Asked, before.Check
 	return s
 }
 
@@ -246,7 +246,7 @@ func (s State) Assess(before State) (State, Effect) {
 	}
 	s.Unassessed = false
 	switch {
-	case before.Watermarks.Precedes(s.Watermarks.Completed, s.Watermarks.Active):
+	case before.Watermarks.IsSurpassedBy(s.Watermarks.Completed, s.Watermarks.Active):
 		finished := min(s.Watermarks.Completed-before.Watermarks.Completed, math.MaxUint16)
 		return s, Effect{Kind: Progress, Finished: uint16(finished)} //nolint:gosec // bounded, and watermarks only rise
 	case before.LastResult == ResultSameAnswer:
@@ -255,11 +255,11 @@ func (s State) Assess(before State) (State, Effect) {
 	return s, Effect{Kind: NoProgress}
 }
 
-// Claim returns the state after the session, in this state, was claimed for the
+// ClaimedState returns the state after the session, in this state, was claimed for the
 // continuation that v decides on, and the effect of the one before.
-func (v *Verdict) Claim(before State, token uint64, in *Input) (State, Effect) {
+func (v *Verdict) ClaimedState(before State, token uint64, in *Input) (State, Effect) {
 	s, effect := v.State.Assess(before)
-	s.LeaveDenied = s.LeaveDenied || in.Turn.AsksLeave // the model is told that it needs no leave
+	s.PermissionDenied = s.PermissionDenied || in.Turn.AsksPermission // the model is told that it needs none
 	s = s.Acquire(token, in.Now, in.Limits.ClaimLife)
 	s.Asked = s.Asked || v.Asks
 	if v.Checks && !in.CheckNoted {
@@ -268,9 +268,9 @@ func (v *Verdict) Claim(before State, token uint64, in *Input) (State, Effect) {
 	return s, effect
 }
 
-// End returns the state after a verdict that ends the call's continuations, and the effect
+// EndedState returns the state after a verdict that ends the call's continuations, and the effect
 // of the last one. It records what is new about the list, if v has looked at it.
-func (v *Verdict) End(s State, in *Input) (State, Effect) {
+func (v *Verdict) EndedState(s State, in *Input) (State, Effect) {
 	var effect Effect
 	mended := false
 	switch v.Reason { //nolint:exhaustive // the others change nothing of their own

@@ -213,7 +213,7 @@ func TestWithdrawTakesBackAllOfAClaim(t *testing.T) {
 	before := busyState()
 	before.Claim = decision.Claim{}
 	claimed := before.Acquire(8, noon.Add(time.Hour), time.Hour).MarkAsked()
-	claimed.LeaveDenied = true
+	claimed.PermissionDenied = true
 	assert.Equal(t, before, claimed.Withdraw(8, before))
 	assert.Equal(t, claimed, claimed.Withdraw(7, before), "another call's claim")
 	assert.Equal(t, before, before.Withdraw(0, decision.State{}), "no claim")

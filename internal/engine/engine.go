@@ -39,9 +39,9 @@ type Call[O any] interface {
 	// MayGoOn reports whether the call may go on after the first turn, whose end is not
 	// read yet. If not, that is decided.
 	MayGoOn() bool
-	// BreakOff decides on the caller's own turn, which did not end as it should have: with
+	// LeaveFirstTurn decides on the caller's own turn, which did not end as it should have: with
 	// err, if that is not nil.
-	BreakOff(err error)
+	LeaveFirstTurn(err error)
 	// EndTurn says that all of the turn was read, or that it failed with err.
 	EndTurn(err error)
 	// GoesOn decides on the turn that has ended, and reports whether the call goes on.

@@ -231,7 +231,7 @@ func (t *Calls) Pause() *ToolCall {
 // MarkShown notes that fragments are shown as they came.
 func (t *Calls) MarkShown(fragments []Fragment) {
 	for _, f := range fragments {
-		t.edit(f)
+		t.place(f)
 	}
 }
 
@@ -251,9 +251,9 @@ func (t *Calls) Arguments() iter.Seq[[]byte] {
 	}
 }
 
-// edit returns how a fragment is shown. Until a call is left out, every fragment is
+// place returns how a fragment is shown. Until a call is left out, every fragment is
 // shown as it came.
-func (t *Calls) edit(f Fragment) adapter.CallEdit {
+func (t *Calls) place(f Fragment) adapter.CallEdit {
 	switch f.call {
 	case untracked:
 		return adapter.CallEdit{}
@@ -278,7 +278,7 @@ func (t *Calls) edit(f Fragment) adapter.CallEdit {
 // Edits appends to dst how the fragments of a chunk are shown.
 func (t *Calls) Edits(dst []adapter.CallEdit, fragments []Fragment) []adapter.CallEdit {
 	for _, f := range fragments {
-		dst = append(dst, t.edit(f))
+		dst = append(dst, t.place(f))
 	}
 	return dst
 }

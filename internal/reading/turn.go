@@ -243,7 +243,7 @@ var errPauseShown = errors.New("middleware: the name of a call of todo_pause cam
 
 // Call implements [adapter.TurnReader].
 func (t *Turn) Call(index int, id, name, arguments string) {
-	t.MustShow()
+	t.StopHolding()
 	call := t.Calls.add(index, id, name, arguments)
 	if name != "" && !t.WroteList && t.isListTool != nil {
 		t.WroteList = t.isListTool(name)
@@ -288,7 +288,7 @@ func (t *Turn) Signed() { t.HasSigned = true }
 // Content implements [adapter.TurnReader].
 func (t *Turn) Content() {
 	t.Chunk.other = true
-	t.MustShow()
+	t.StopHolding()
 }
 
 // Unknown implements [adapter.TurnReader].
@@ -402,9 +402,9 @@ func (t *Turn) Fail(err error) {
 	}
 }
 
-// BrokeOff reports whether the chunk just read ends the turn in another way than with a
+// EndedWithoutFinish reports whether the chunk just read ends the turn in another way than with a
 // finish. Some providers give no finish.
-func (t *Turn) BrokeOff(noFinish bool) bool {
+func (t *Turn) EndedWithoutFinish(noFinish bool) bool {
 	return t.Err != nil || t.SaidDone && !t.Chunk.Finishes && !noFinish
 }
 
@@ -435,8 +435,8 @@ func (t *Turn) Repeats() bool { return t.repeat.IsWhole() }
 // ShowRepeated makes the turn one that is shown even if it repeats the answer before it.
 func (t *Turn) ShowRepeated() { t.repeat = nil }
 
-// MustShow notes that the turn holds something that is shown in any case.
-func (t *Turn) MustShow() {
+// StopHolding ends holding the turn back: it has something that is shown in any case.
+func (t *Turn) StopHolding() {
 	t.reply.Release()
 	t.repeat = nil
 }
@@ -455,7 +455,7 @@ func (t *Turn) End() {
 	t.Calls.DecideOpen()
 	t.endPrinted()
 	if !t.IsLeftOut() {
-		t.MustShow()
+		t.StopHolding()
 	}
 }
 
@@ -513,8 +513,8 @@ func (t *Turn) IfStopped() Turn {
 	return stopped
 }
 
-// BreaksOff reports whether the text of the turn ends in the middle of something.
-func (t *Turn) BreaksOff() bool {
+// StopsMidSentence reports whether the text of the turn ends in the middle of something.
+func (t *Turn) StopsMidSentence() bool {
 	return t.TextEnd() == handback.Announces && handback.BreaksOff(rawjson.View(t.OwnText()))
 }
 

@@ -120,7 +120,7 @@ func track(t *testing.T, fragments []string) (*Calls, []string) {
 	calls.DecideOpen()
 	shown := make([]string, 0, len(entries))
 	for _, e := range entries {
-		shown = append(shown, showEdit(calls.edit(e)))
+		shown = append(shown, showEdit(calls.place(e)))
 	}
 	return &calls, shown
 }
@@ -373,11 +373,11 @@ func TestTrackerIsBounded(t *testing.T) {
 	}
 	assert.Len(t, calls.calls, maxCalls)
 	assert.EqualValues(t, 2*maxCalls, calls.Others, "calls past the bound count too")
-	assert.Equal(t, adapter.CallEdit{}, calls.edit(Fragment{call: untracked}), "calls past the bound are shown as they came")
+	assert.Equal(t, adapter.CallEdit{}, calls.place(Fragment{call: untracked}), "calls past the bound are shown as they came")
 
 	calls.PauseRemoved = false
 	pause := calls.add(3*maxCalls, "q", "todo_pause", "{}")
-	assert.Equal(t, adapter.CallEdit{Drop: true}, calls.edit(Fragment{call: pause}), "except todo_pause")
+	assert.Equal(t, adapter.CallEdit{Drop: true}, calls.place(Fragment{call: pause}), "except todo_pause")
 	assert.True(t, calls.PauseRemoved)
 
 	own := Calls{Unwatched: true, calls: calls.calls}
@@ -408,12 +408,12 @@ func TestCallsShownBeforeAPauseKeepTheirIndexes(t *testing.T) {
 				for _, f := range fragments {
 					index, id, name, arguments := fragmentOf(t, f)
 					e := Fragment{call: calls.add(index, id, name, arguments)}
-					shown = append(shown, showEdit(calls.edit(e)))
+					shown = append(shown, showEdit(calls.place(e)))
 				}
 			}
 			show(c.before)
 			pause := Fragment{call: calls.add(len(c.before), "p", "todo_pause", "{}")}
-			assert.Equal(t, "-", showEdit(calls.edit(pause)))
+			assert.Equal(t, "-", showEdit(calls.place(pause)))
 			show(c.after)
 			assert.Equal(t, c.shown, shown)
 		})

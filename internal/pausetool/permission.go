@@ -24,15 +24,15 @@ func NoLeave(reason string) error {
 		return nil
 	}
 	words := plainWords(reason)
-	if onlyAsksLeave(words) {
+	if onlyAsksPermission(words) {
 		return reject(problemLeave)
 	}
 	return nil
 }
 
-// onlyAsksLeave reports whether words ask for permission to go on and name nothing that
+// onlyAsksPermission reports whether words ask for permission to go on and name nothing that
 // only a person can decide.
-func onlyAsksLeave(words []string) bool {
+func onlyAsksPermission(words []string) bool {
 	if slices.ContainsFunc(words, namesObstacle) {
 		return false
 	}

@@ -93,7 +93,7 @@ func (c *call) EndTurn(err error) {
 		c.env.record(func(o *Outcome) { o.Err = err })
 	}
 	if err == nil && !r.First && !r.IsLeftOut() { // the end of turn 1 is added with the first continuation
-		c.decider.continued.ends = append(c.decider.continued.ends, c.text.Len())
+		c.decider.retry.ends = append(c.decider.retry.ends, c.text.Len())
 	}
 	if err == nil {
 		c.noteListWriting()
@@ -114,8 +114,8 @@ func (c *call) EndTurn(err error) {
 	}
 }
 
-// BreakOff implements [engine.Call].
-func (c *call) BreakOff(err error) {
+// LeaveFirstTurn implements [engine.Call].
+func (c *call) LeaveFirstTurn(err error) {
 	if err != nil {
 		c.turn.read.Fail(err)
 		c.env.record(func(o *Outcome) { o.Err = err })
@@ -205,7 +205,7 @@ func (c *call) beginTurn(attempt int) {
 		c.turn = next
 		return
 	}
-	c.decider.continued.begin(&c.turn, &c.text)
+	c.decider.retry.begin(&c.turn, &c.text)
 	c.env.session.waited.BeginTurn()
 	next.read = c.turn.read.Next(c.textUntil(c.text.Len()), &traits)
 	c.turn = next
