@@ -104,14 +104,11 @@ const maxNote = 300
 func (r *reading) reports() bool {
 	text, k := r.text[r.last.start:], r.last.kinds
 	switch {
-	case k&left != 0, k&reports != 0 && (k&not == 0 || r.kinds&left != 0):
+	case k&(left|reports) != 0:
 		return true
 	case k&(hedge|not) != 0:
 	case k&(near|now|me|step|start|doing|soStep) != 0, bytes.IndexByte(text, omitted) >= 0:
 		return true
-	}
-	if k&not != 0 && r.kinds&left == 0 {
-		return false
 	}
 	for len(text) > 0 {
 		n := wordLength(text)

@@ -561,6 +561,8 @@ var waiting = []string{
 	"インデックスの再構築が進行中です。完了したら結果を報告します。",
 	"마이그레이션이 진행 중입니다. 완료되면 결과를 정리하겠습니다.",
 	"J'attends leur rapport avant de modifier le code.",
+	"Both research agents are running. I'll write the comparison from what they return.",
+	"La descarga del modelo va por 3 de 8 GB. Al terminar, ejecuto la conversión.",
 	"The job has just been queued. ETA about five minutes.",
 	"Reindizierung gestartet, rund 20 Minuten. Danach prüfe ich die Zahlen.",
 	"El entrenamiento va por la mitad. Luego miro las curvas.",
@@ -1081,6 +1083,9 @@ var leaving = []string{
 	// Told to do something: the form of the first word says so.
 	"Tap the icon twice and hold the second button.", "The driver is in. Then flash the image to the stick.",
 	"Débranchez le câble, puis rebranchez-le.",
+	// Two ways to go.
+	"Two options: a cache in the client, or one in the server. The first is simpler.",
+	"Deux possibilités : garder l'API et ajouter un cache, ou changer de base.",
 	// A step that the model will not take.
 	"No. Son datos de otra persona y no voy a abrirlos.",
 	"The tables are merged. One index is locked by another session, and only its owner may drop it.",
@@ -1127,6 +1132,8 @@ var unclear = []string{
 	// A report, and what it is about.
 	"Search page done. It has filters for price and brand.", "The stack grows by itself and returns `-1` at its limit.",
 	"Le formulaire est prêt. Il contient le champ du nom.", "He añadido el formulario. Tiene validación de correo.", "Форма готова. В ней есть проверка почты.",
+	// Words that mean something else in another language.
+	"The upload is done. The error page shows the size of the file.", "旧文件已删除，登录、注册等页面正常。",
 	"The coverage is at 80 % now.", "The suite takes about 3 minutes, down from 12.", "Task 2 (training script) is in progress.", "The tests are still failing.",
 	"**Status**\n\n- [x] install vitest\n- [x] config\n- [ ] remove mocha",
 	"The import fails on line 9.\n\nWhy? The header is missing. It is written first now.",

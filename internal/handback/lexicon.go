@@ -59,7 +59,7 @@ const (
 )
 
 // doubt are the kinds that leave what is open to others.
-const doubt = barred | you | consent | theirs | stuck | without | request | tell | imperative | idle | awaits | leaning
+const doubt = barred | you | consent | theirs | stuck | request | tell | imperative | idle | awaits | leaning
 
 // closed are the kinds of closed classes of words.
 const closed = you | upon | not | later | hedge
