@@ -1133,7 +1133,7 @@ var unclear = []string{
 	"Search page done. It has filters for price and brand.", "The stack grows by itself and returns `-1` at its limit.",
 	"Le formulaire est prêt. Il contient le champ du nom.", "He añadido el formulario. Tiene validación de correo.", "Форма готова. В ней есть проверка почты.",
 	// Words that mean something else in another language.
-	"The upload is done. The error page shows the size of the file.", "旧文件已删除，登录、注册等页面正常。",
+	"Upload is done. The error page shows the size of the file.", "Test coverage is at 80 %.", "旧文件已删除，登录、注册等页面正常。",
 	"The coverage is at 80 % now.", "The suite takes about 3 minutes, down from 12.", "Task 2 (training script) is in progress.", "The tests are still failing.",
 	"**Status**\n\n- [x] install vitest\n- [x] config\n- [ ] remove mocha",
 	"The import fails on line 9.\n\nWhy? The header is missing. It is written first now.",
