@@ -75,7 +75,7 @@ func (c *call) BeginTurn(k *adapter.Continuation) (turn, program context.Context
 // TurnRead implements [engine.Call].
 func (c *call) TurnRead() {
 	if c.env.rules().Check != nil {
-		c.noteHandover()
+		c.noteAssignments()
 	}
 }
 
@@ -212,18 +212,18 @@ func (c *call) beginTurn(attempt int) {
 	c.env.record(func(o *Outcome) { o.Turns = c.turn.Turn })
 }
 
-// noteHandover remembers what the turn that has ended gives to tools. What a sub-agent
+// noteAssignments remembers what the turn that has ended gives to tools. What a sub-agent
 // says counts as well: a summary of its conversation may begin the next one.
-func (c *call) noteHandover() {
+func (c *call) noteAssignments() {
 	r := &c.turn.read
 	if r.ShowedCall() {
 		c.env.mw.toolCalls.Add(1)
 	}
 	for arguments := range r.Calls.Arguments() {
-		c.env.mw.handovers.addArguments(arguments)
+		c.env.mw.assignments.addArguments(arguments)
 	}
 	if !c.env.session.main && !r.ShowedCall() {
-		c.env.mw.handovers.add(string(r.OwnText()))
+		c.env.mw.assignments.add(string(r.OwnText()))
 	}
 }
 

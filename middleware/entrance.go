@@ -202,7 +202,7 @@ func answersPause(r *adapter.Request) bool {
 
 // isSubAgents reports whether a request is of a sub-agent's conversation.
 func (mw *Middleware) isSubAgents(r *adapter.Request) bool {
-	return r.SubAgent || mw.handovers.isBeginning(r.FirstUser)
+	return r.SubAgent || mw.assignments.isBeginning(r.FirstUser)
 }
 
 // explainLeftAlone writes why carryon leaves a request alone. r is nil if it was not read.

@@ -19,18 +19,18 @@ import (
 // for concurrent use, and any number of clients can share it. Use [New]: the zero value
 // is not ready.
 type Middleware struct {
-	options   options
-	rules     atomic.Pointer[callRules] // of the calls that begin
-	prompter  *prompt.Prompter
-	source    todoSource
-	sessions  sessionStore
-	tasks     guard.Remote
-	launches  launches
-	plugins   plugins
-	drain     *drain
-	calls     atomic.Uint64 // numbers the calls, if anybody observes
-	toolCalls atomic.Uint64 // turns that have called tools, for a check
-	handovers handovers     // to sub-agents, likewise
+	options     options
+	rules       atomic.Pointer[callRules] // of the calls that begin
+	prompter    *prompt.Prompter
+	source      todoSource
+	sessions    sessionStore
+	tasks       guard.Remote
+	launches    launches
+	plugins     plugins
+	drain       *drain
+	calls       atomic.Uint64 // numbers the calls, if anybody observes
+	toolCalls   atomic.Uint64 // turns that have called tools, for a check
+	assignments assignments   // to sub-agents, likewise
 }
 
 // New returns a Middleware that continues calls until the todos are done. It panics if

@@ -32,7 +32,7 @@ func (p *pauses) goesOn() bool {
 	reason, err, ok := p.turn.pauseReason(p.policy())
 	asksPermission := false
 	if ok && err == nil && p.deniesPermission() {
-		err = pausetool.NoLeave(reason)
+		err = pausetool.NeedsNoPermission(reason)
 		asksPermission = err != nil
 	}
 	switch {

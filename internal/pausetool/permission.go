@@ -6,26 +6,26 @@ import (
 	"unicode/utf8"
 )
 
-// maxLeave is the most runes that a reason which only asks for permission has. Longer
+// maxRequest is the most runes that a reason which only asks for permission has. Longer
 // reasons mostly say what the model needs.
-const maxLeave = 200
+const maxRequest = 200
 
-const problemLeave = "No permission is needed: go on with the task"
+const problemPermission = "No permission is needed: go on with the task"
 
-// NoLeave rejects a reason which only asks for permission to go on,
+// NeedsNoPermission rejects a reason which only asks for permission to go on,
 // such as "Awaiting confirmation to continue" or "Should I proceed with the next item?".
 // It accepts every other reason, in particular one that names a choice, something
 // missing, something that cannot be undone, an error, or work of others.
 //
 // Package middleware applies it after [Strict] in sessions whose approval mode is YOLO,
 // where nobody can answer, to the first pause of a user turn.
-func NoLeave(reason string) error {
-	if len(reason) > maxLeave*utf8.UTFMax || utf8.RuneCountInString(reason) > maxLeave {
+func NeedsNoPermission(reason string) error {
+	if len(reason) > maxRequest*utf8.UTFMax || utf8.RuneCountInString(reason) > maxRequest {
 		return nil
 	}
 	words := plainWords(reason)
 	if onlyAsksPermission(words) {
-		return reject(problemLeave)
+		return reject(problemPermission)
 	}
 	return nil
 }
@@ -39,11 +39,11 @@ func onlyAsksPermission(words []string) bool {
 	text := " " + strings.Join(words, " ") + " "
 	contains := func(phrase string) bool { return strings.Contains(text, " "+phrase+" ") }
 	goesOn := slices.ContainsFunc(goOnPhrases(), contains)
-	return goesOn && slices.ContainsFunc(leavePhrases(), contains) || onlyWaits(words)
+	return goesOn && slices.ContainsFunc(permissionPhrases(), contains) || onlyWaits(words)
 }
 
-// leavePhrases ask for permission, if a phrase of goOnPhrases says what for.
-func leavePhrases() []string {
+// permissionPhrases ask for permission, if a phrase of goOnPhrases says what for.
+func permissionPhrases() []string {
 	return []string{
 		"confirmation", "confirm", "confirms", "permission", "approval", "approve", "approves", "consent", "go ahead", "green light",
 		"should i", "should we", "shall i", "shall we", "may i", "can i", "could i", "do i",

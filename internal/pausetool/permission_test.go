@@ -11,15 +11,15 @@ import (
 	"github.com/carryon-go/carryon/internal/pausetool"
 )
 
-func ExampleNoLeave() {
-	fmt.Println(pausetool.NoLeave("Awaiting confirmation to continue"))
-	fmt.Println(pausetool.NoLeave("Awaiting confirmation to delete the old branches"))
+func ExampleNeedsNoPermission() {
+	fmt.Println(pausetool.NeedsNoPermission("Awaiting confirmation to continue"))
+	fmt.Println(pausetool.NeedsNoPermission("Awaiting confirmation to delete the old branches"))
 	// Output:
 	// Invalid pause reason: No permission is needed: go on with the task
 	// <nil>
 }
 
-func TestNoLeaveRejectsWhatOnlyAsksToGoOn(t *testing.T) {
+func TestNeedsNoPermissionRejectsWhatOnlyAsksToGoOn(t *testing.T) {
 	t.Parallel()
 	for _, reason := range []string{
 		"awaiting confirmation to continue", "Should I proceed with the next item?", "Waiting for user confirmation.",
@@ -29,11 +29,11 @@ func TestNoLeaveRejectsWhatOnlyAsksToGoOn(t *testing.T) {
 		"WAITING FOR THE USER TO CONFIRM BEFORE CONTINUING", "May I go on with the remaining items?",
 		strings.Repeat("Should I proceed? ", 11) + "ok", // the longest that is looked at
 	} {
-		assert.ErrorIs(t, pausetool.NoLeave(reason), pausetool.ErrInvalidReason, reason)
+		assert.ErrorIs(t, pausetool.NeedsNoPermission(reason), pausetool.ErrInvalidReason, reason)
 	}
 }
 
-func TestNoLeaveAcceptsWhatAPersonHasToSettle(t *testing.T) {
+func TestNeedsNoPermissionAcceptsWhatAPersonHasToSettle(t *testing.T) {
 	t.Parallel()
 	for _, reason := range []string{
 		"Which of the two databases should I use to continue?", "Should I continue with option A or option B?",
@@ -44,6 +44,6 @@ func TestNoLeaveAcceptsWhatAPersonHasToSettle(t *testing.T) {
 		"No such file: config.json", "Package 'react-router-dom' is not installed but required", "", "Подтвердите, пожалуйста", "I continue with the remaining items",
 		"Should I proceed? " + strings.Repeat("There is much to say about it. ", 10),
 	} {
-		require.NoError(t, pausetool.NoLeave(reason), reason)
+		require.NoError(t, pausetool.NeedsNoPermission(reason), reason)
 	}
 }

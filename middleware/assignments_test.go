@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestHandovers(t *testing.T) {
+func TestAssignments(t *testing.T) {
 	t.Parallel()
 	const task = "Look for all callers of parse and list them."
 	for name, c := range map[string]struct {
@@ -28,7 +28,7 @@ func TestHandovers(t *testing.T) {
 		"nothing":                      {`{"prompt":"` + task + `"}`, "", false},
 		"broken":                       {`{"prompt":"` + task, task, false},
 	} {
-		var h handovers
+		var h assignments
 		h.addArguments([]byte(c.arguments))
 		assert.Equal(t, c.want, h.isBeginning(c.message), name)
 		assert.Equal(t, c.want, h.isBeginning(c.message), name)
@@ -36,25 +36,25 @@ func TestHandovers(t *testing.T) {
 }
 
 // A model may give a tool the user's own words: what was a main conversation stays one.
-func TestHandoverOfTheUsersOwnWords(t *testing.T) {
+func TestAssignmentOfTheUsersOwnWords(t *testing.T) {
 	t.Parallel()
 	const words = "Write a parser for the format in spec.md."
-	var h handovers
+	var h assignments
 	assert.False(t, h.isBeginning(words))
 	h.addArguments([]byte(`{"prompt":"` + words + `"}`))
 	assert.False(t, h.isBeginning(words))
 	assert.True(t, h.isBeginning("You are a sub-agent. "+words))
 }
 
-func TestHandoversAreBounded(t *testing.T) {
+func TestAssignmentsAreBounded(t *testing.T) {
 	t.Parallel()
-	var h handovers
-	for i := range 2 * maxHandovers {
-		h.add(strings.Repeat("x", leastHandover) + strconv.Itoa(100_000+i))
-		h.add(strconv.Itoa(i) + strings.Repeat("y", leastHandover))
+	var h assignments
+	for i := range 2 * maxAssignments {
+		h.add(strings.Repeat("x", leastAssignment) + strconv.Itoa(100_000+i))
+		h.add(strconv.Itoa(i) + strings.Repeat("y", leastAssignment))
 		h.isBeginning(strconv.Itoa(i))
 	}
-	assert.Equal(t, maxHandovers, h.given.Len())
+	assert.Equal(t, maxAssignments, h.given.Len())
 	assert.Equal(t, maxBegun, h.begun.Len())
-	assert.Len(t, *h.given.Get(strings.Repeat("y", leastHandover)), sameEnds)
+	assert.Len(t, *h.given.Get(strings.Repeat("y", leastAssignment)), sameEnds)
 }
