@@ -1,5 +1,5 @@
 // Package carryontest is a test kit for programs that use carryon: a scripted model server, a recorder of events, and
-// tests for your own engines ([TestRecords]). Package adaptertest beside it tests adapters. It needs no network, no key and
+// tests for a store of your own ([TestRecords]). Package adaptertest beside it tests adapters. It needs no network, no key and
 // no sleeping.
 //
 // A [Server] speaks OpenAI's Chat Completions and Responses, Anthropic's Messages and Google's generateContent; the path of

@@ -12,6 +12,11 @@
 //	mw := middleware.New(todos)
 //	client := carryopenai.Wrap(openaiClient, mw) // or transport.New, carrylangchain.Wrap
 //
+// If nobody is watching, add [WithApprovalMode] with continuation.ApprovalYOLO: then a
+// question does not stop the work. continuation.WithSession names the conversation of a
+// call, to which budgets and pauses belong. Call [Middleware.Drain] before the program
+// ends.
+//
 // [Capture] returns the [Outcome] of each call, which says what carryon did and why.
 // [WithLogger] and [WithObserver] report the same while it happens. [How it decides]
 // describes the rules, and [Telemetry] the events.

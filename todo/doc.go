@@ -6,7 +6,9 @@
 // ([Status.Active]), and which of those comes first.
 //
 // Begin with [FromConversation] if the agent already has a todo tool, with [NewMemory]
-// if it has none, or with [ProviderFunc] if the program keeps lists of its own.
+// if it has none, or with [ProviderFunc] if the program keeps lists of its own. [Static]
+// is a fixed list, for tests. A Provider that knows where and when its list was written
+// is a [Locator].
 //
 // # In the conversation
 //

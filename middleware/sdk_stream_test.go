@@ -2,12 +2,9 @@ package middleware_test
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/adapter/join"
-	"github.com/carryon-go/carryon/middleware"
-	"github.com/carryon-go/carryon/todo"
 )
 
 // Stream is like the SDK's Stream, with the continuations joined to the answer.
@@ -73,45 +70,3 @@ func keptCalls(calls []sdkCall, e *adapter.Edit) []sdkCall {
 }
 
 func (d *chunks) Clone(c *sdkChunk) sdkChunk { return *c } // AppendShown changes no slice in place
-
-// An adapter for streams adds to the one for whole answers: the client's Stream, and
-// a second dialect.
-func Example_adapterOfAStream() {
-	model := &sdkClient{turns: []sdkAnswer{
-		{ID: "a1", Text: "Next I will fix the build.", Stop: "stop", Usage: sdkUsage{In: 10, Out: 7}},
-		{ID: "a2", Text: "Here it is.", Calls: []sdkCall{{ID: "c1", Name: "edit_file"}}, Stop: "tools"},
-	}}
-	todos := todo.Static(todo.Todo{ID: "1", Content: "Fix the build", Status: todo.InProgress})
-	agent := &client{model, middleware.New(todos)}
-
-	stream, err := agent.Stream(context.Background(), sdkRequest{
-		Messages: []sdkMessage{{Role: "user", Text: "Fix the build."}},
-		Tools:    []sdkTool{{Name: "edit_file"}},
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer stream.Close()
-	for {
-		chunk, err := stream.Recv()
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Printf("%s: %q, calls: %d, stop: %q\n", chunk.ID, chunk.Text, len(chunk.Calls), chunk.Stop)
-	}
-	// Output:
-	// a1: "Next ", calls: 0, stop: ""
-	// a1: "I ", calls: 0, stop: ""
-	// a1: "will ", calls: 0, stop: ""
-	// a1: "fix ", calls: 0, stop: ""
-	// a1: "the ", calls: 0, stop: ""
-	// a1: "build.", calls: 0, stop: ""
-	// a1: "\n\nHere ", calls: 0, stop: ""
-	// a1: "it ", calls: 0, stop: ""
-	// a1: "is.", calls: 0, stop: ""
-	// a1: "", calls: 1, stop: ""
-	// a1: "", calls: 0, stop: "tools"
-	// EOF
-}

@@ -3,7 +3,6 @@ package middleware_test
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"iter"
 	"slices"
 
@@ -187,26 +186,18 @@ func counts(u sdkUsage) adapter.Usage {
 	return adapter.Usage{Prompt: u.In, Completion: u.Out}
 }
 
-// An adapter for whole answers has four parts: the client's Complete, a description
-// of the request, the extended request, and the dialect.
-func Example_adapterOfAnAnswer() {
-	model := &sdkClient{turns: []sdkAnswer{
-		{ID: "a1", Text: "Next I will fix the build.", Stop: "stop", Usage: sdkUsage{In: 10, Out: 7}},
-		{ID: "a2", Calls: []sdkCall{{ID: "c1", Name: "edit_file"}}, Stop: "tools", Usage: sdkUsage{In: 40, Out: 5}},
-	}}
-	todos := todo.Static(todo.Todo{ID: "1", Content: "Fix the build", Status: todo.InProgress})
-	agent := &client{model, middleware.New(todos)}
+// texts is the dialect of the values of the SDK's callback: plain text.
+type texts struct{}
 
-	answer, err := agent.Complete(context.Background(), sdkRequest{
-		Messages: []sdkMessage{{Role: "user", Text: "Fix the build."}},
-		Tools:    []sdkTool{{Name: "edit_file"}},
-	})
-	fmt.Println(err)
-	fmt.Println(answer.ID, answer.Text, answer.Calls[0].Name, answer.Stop, answer.Usage)
-	fmt.Println(len(model.requests), "requests; tools of the second:",
-		model.requests[1].Tools[0].Name, model.requests[1].Tools[1].Name)
-	// Output:
-	// <nil>
-	// a1 Next I will fix the build. edit_file tools {10 12}
-	// 2 requests; tools of the second: edit_file todo_pause
+func (texts) Read(text *string, s adapter.TurnReader) { s.Text(*text) }
+
+func (texts) AppendShown(dst []string, text *string, e *adapter.Edit) []string {
+	if e.Text == "" {
+		return dst
+	}
+	return append(dst, e.Text)
 }
+
+func (texts) Clone(text *string) string { return *text }
+
+func (texts) EndTurn(bool) {}
