@@ -100,6 +100,7 @@ var endings = []ending{
 	{"code with a question mark", working, "I will simplify this next:\n\n```js\nx ? y : z?\n```", goesOn, goesOn},
 	{"an unclosed fence", working, "Next I will print this:\n\n```go\nfmt.Println(\"Ready?\")", goesOn, goesOn},
 	{"a quoted label", working, `The button says "Delete?". I add it next.`, goesOn, goesOn},
+	{"a step in the present", working, "The server says \"not found\". I fix that next.", goesOn, goesOn},
 	{"a quoted line", working, "> your question?\n\nThat is settled. I will write it now.", goesOn, goesOn},
 
 	// Questions.
