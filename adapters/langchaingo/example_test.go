@@ -95,19 +95,19 @@ func ExampleWithPlainChains() {
 	// <nil>
 }
 
-// A custom agent whose model writes "CALL tool" for a call, or "SAY" and an
+// A custom agent whose model writes "CALL tool" for a call, or "FINAL:" and an
 // answer.
 func ExampleWithTextAgent() {
 	read := func(answer string) carrylangchain.Reading {
 		if tool, ok := strings.CutPrefix(answer, "CALL "); ok {
 			return carrylangchain.Reading{Kind: carrylangchain.Action, Tool: tool}
 		}
-		if said, ok := strings.CutPrefix(answer, "SAY "); ok {
+		if said, ok := strings.CutPrefix(answer, "FINAL: "); ok {
 			return carrylangchain.Reading{Kind: carrylangchain.Finish, Answer: said}
 		}
 		return carrylangchain.Reading{} // the agent can't read it
 	}
-	llm, server := exampleModel(carryontest.Text("SAY One verse is done."), carryontest.Text("SAY Two are."))
+	llm, server := exampleModel(carryontest.Text("FINAL: One verse is done."), carryontest.Text("FINAL: Two are."))
 	defer server.Close()
 
 	todos := todo.Static(todo.Todo{ID: "1", Content: "Write the second verse", Status: todo.Pending})
@@ -117,6 +117,6 @@ func ExampleWithTextAgent() {
 	fmt.Printf("%q\n", answer)
 	fmt.Println(err)
 	// Output:
-	// "SAY One verse is done.\n\nTwo are."
+	// "FINAL: One verse is done.\n\nTwo are."
 	// <nil>
 }

@@ -21,8 +21,22 @@ func (r *reading) instructs(start int) bool {
 	if leadsIn(string(word)) {
 		word, rest, _ = bytes.Cut(rest, []byte(" "))
 	}
-	next, _, _ := bytes.Cut(rest, []byte(" "))
-	return isBareVerb(string(word)) && beginsObject(string(next))
+	next, rest, _ := bytes.Cut(rest, []byte(" "))
+	return isBareVerb(string(word)) && (beginsObject(string(next)) || isCount(string(next)) && !continuesSubject(rest))
+}
+
+// isCount reports whether an English word counts what a noun names: "trigger one event",
+// but also "verse one is done".
+func isCount(word string) bool { return word == "one" || word == "two" || word == "three" }
+
+// continuesSubject reports whether the words before text are the subject of a sentence.
+func continuesSubject(text []byte) bool {
+	word, _, _ := bytes.Cut(text, []byte(" "))
+	switch string(word) {
+	case "is", "are", "was", "were", "has", "have", "of", "now":
+		return true
+	}
+	return false
 }
 
 // wordLength returns the length of the word that text begins with.
@@ -79,7 +93,7 @@ func beginsObject(word string) bool {
 		return true
 	}
 	switch strings.TrimRight(word, ".,;:!") {
-	case "the", "a", "an", "your", "it", "this", "that", "these", "those", "both", "all", "each", "any", "one", "two", "them":
+	case "the", "a", "an", "your", "it", "this", "that", "these", "those", "both", "all", "each", "any", "them":
 		return true
 	}
 	return false
@@ -119,3 +133,11 @@ func (r *reading) reports() bool {
 	}
 	return false
 }
+
+// yesNo are the words for yes and no.
+var yesNo = func() (all [][]byte) { //nolint:gochecknoglobals // constant
+	for word := range strings.FieldsSeq("yes no ja nein oui non sí si sì sim não да нет evet hayır ya tidak tak nie nee 是 不是 否 はい いいえ 네 아니요") {
+		all = append(all, []byte(word))
+	}
+	return all
+}()

@@ -14,6 +14,8 @@ import (
 
 // asking are ends that ask the user something.
 var asking = []string{
+	"Thought: Do I need to use a tool? No\nAI: Which database should I use?",
+	"Shall I go on? Yes or no?",
 	"Open http://localhost:3000/?q=1 to see it.",
 	// English: questions
 	// What the documentation names.
@@ -631,6 +633,7 @@ var announcing = []string{
 	"Next: the tests",
 	"Which one?\n\n1. Keep\n2. Drop\n3. Move\n\nI will take B now.",
 	"Why was it slow? A missing index. I will add it.",
+	"I add it next.",
 	"Any objections? I will add it now.",
 	"Any questions? I will now write the exporter.",
 	"Want me to commit?\n\nI'll do this first:\n- lint\n- test",
@@ -1141,6 +1144,10 @@ var unclear = []string{
 	"This was caused by a missing await; it has been there since March.",
 	"Remaining tasks:\n\n1. Add pagination\n2. Add search",
 	"Why was it slow?\n\nThe index was missing. It is there now.",
+	"Thought: Do I need to use a tool? No\nAI: The parser is written, and so are its tests.",
+	"Is the index needed? Yes. It is there now.",
+	"Verse one is done.",
+	"Page two is translated.",
 	"> your question?\nThe answer is yes, since version 2.",
 	"> your question?\n\nThe answer is yes, since version 2.",
 	"Die Liste ist fertig. Sag Bescheid, wenn etwas nicht passt.",

@@ -291,7 +291,7 @@ func (r *reading) stop(s *sentence, i, n int, question bool) {
 	if s.words > 0 {
 		s.mark = true
 		r.stops++
-		s.question = s.question || question && !r.opened(i)
+		s.question = s.question || question && !r.opened(i) && !r.answered(i+n)
 	}
 	label := s.label && s.words == 0
 	r.end(s, i+n)
@@ -301,6 +301,19 @@ func (r *reading) stop(s *sentence, i, n int, question bool) {
 // opened reports whether a bracket opens right before i: "(?)" asks nothing.
 func (r *reading) opened(i int) bool {
 	return i > 0 && (r.text[i-1] == '(' || r.text[i-1] == '[')
+}
+
+// answered reports whether yes or no, and nothing else, stands behind a question: the model
+// has asked itself.
+func (r *reading) answered(i int) bool {
+	rest := bytes.TrimLeft(r.text[i:], " ")
+	for _, word := range yesNo {
+		after, ok := bytes.CutPrefix(rest, word)
+		if ok && (len(after) == 0 || bytes.IndexByte([]byte("\n.!"), after[0]) >= 0) {
+			return true
+		}
+	}
+	return false
 }
 
 // end adds s to what the paragraph says, and begins the next sentence. A sentence
