@@ -32,6 +32,7 @@ type sentence struct {
 	words    int
 	mark     bool // a mark ends it
 	question bool
+	answered bool // at once, with yes or no
 	label    bool // an item of a list or a heading
 }
 
@@ -236,7 +237,7 @@ func (r *reading) boundary(s *sentence, i int) int {
 	case mark == armenianMark:
 		s.question = true
 	case isQuestionMark(mark), isStop(mark):
-		r.stop(s, i, n, !isStop(mark))
+		return r.stop(s, i, n, !isStop(mark))
 	default:
 		return 0
 	}
@@ -257,8 +258,7 @@ func (r *reading) ascii(s *sentence, i int) int {
 	if !endsHere(r.text[i+n:]) {
 		return 0
 	}
-	r.stop(s, i, n, asks)
-	return n
+	return r.stop(s, i, n, asks)
 }
 
 // isStop reports whether r ends a sentence that is no question.
@@ -286,16 +286,21 @@ func endsHere(rest []byte) bool {
 	return false
 }
 
-// stop ends s with a mark of n bytes at i.
-func (r *reading) stop(s *sentence, i, n int, question bool) {
+// stop ends s with a mark of n bytes at i, and with the answer behind it. It returns their
+// length.
+func (r *reading) stop(s *sentence, i, n int, question bool) int {
 	if s.words > 0 {
 		s.mark = true
 		r.stops++
-		s.question = s.question || question && !r.opened(i) && !r.answered(i+n)
+		s.question = s.question || question && !r.opened(i)
+		if answer := r.answer(s, i+n); answer > 0 {
+			n, s.answered, s.kinds = n+answer, true, nothing
+		}
 	}
 	label := s.label && s.words == 0
 	r.end(s, i+n)
 	s.start, s.label = i+n, label || s.label
+	return n
 }
 
 // opened reports whether a bracket opens right before i: "(?)" asks nothing.
@@ -303,17 +308,17 @@ func (r *reading) opened(i int) bool {
 	return i > 0 && (r.text[i-1] == '(' || r.text[i-1] == '[')
 }
 
-// answered reports whether yes or no, and nothing else, stands behind a question: the model
+// answer returns the length of yes or no, and nothing else, behind the question s: the model
 // has asked itself.
-func (r *reading) answered(i int) bool {
+func (r *reading) answer(s *sentence, i int) int {
 	rest := bytes.TrimLeft(r.text[i:], " ")
 	for _, word := range yesNo {
 		after, ok := bytes.CutPrefix(rest, word)
-		if ok && (len(after) == 0 || bytes.IndexByte([]byte("\n.!"), after[0]) >= 0) {
-			return true
+		if ok && s.question && (len(after) == 0 || bytes.IndexByte([]byte("\n.!"), after[0]) >= 0) {
+			return len(r.text) - i - len(after)
 		}
 	}
-	return false
+	return 0
 }
 
 // end adds s to what the paragraph says, and begins the next sentence. A sentence
@@ -374,7 +379,7 @@ func (r *reading) judge(s *sentence) {
 	r.announced = r.announced || s.announces()
 	switch {
 	case s.question:
-		r.asked, r.leave = true, s.kinds&leave != 0
+		r.asked, r.leave = !s.answered, s.kinds&leave != 0
 	case waits:
 	case s.handsBack():
 		r.requested = r.requested || !r.waits || s.kinds&(you|request|tell|imperative) != 0
