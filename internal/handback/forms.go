@@ -81,7 +81,7 @@ func isBareVerb(word string) bool {
 		"where", "without", "within", "behind", "beside", "below", "above", "between", "through", "during", "once", "unless", "because", "whereas", "despite", "even",
 		"just", "still", "such", "half", "most", "many", "some", "none", "out", "off", "let", "wrote", "built", "made", "ran", "found", "got", "gave", "took", "left",
 		"kept", "sent", "chose", "rewrote", "rebuilt", "broke", "brought", "drew", "held", "hid", "knew", "led", "lost", "met", "said", "saw", "spent", "told",
-		"thought", "won", "caught", "taught", "began", "went", "split", "set", "put", "cut", "read", "apart", "given", "around", "across", "against", "along", "except", "done":
+		"thought", "come", "comes", "won", "caught", "taught", "began", "went", "split", "set", "put", "cut", "read", "apart", "given", "around", "across", "against", "along", "except", "done":
 		return false
 	}
 	return true

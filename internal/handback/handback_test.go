@@ -634,6 +634,7 @@ var announcing = []string{
 	"Which one?\n\n1. Keep\n2. Drop\n3. Move\n\nI will take B now.",
 	"Why was it slow? A missing index. I will add it.",
 	"I add it next.",
+	"The parser is written. Next come the tests.",
 	"Any objections? I will add it now.",
 	"Any questions? I will now write the exporter.",
 	"Want me to commit?\n\nI'll do this first:\n- lint\n- test",
