@@ -254,7 +254,7 @@ func TestRunNamesWhatItLeavesBehind(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux shows the environment of a process in a file")
 	}
-	p := program(t, "run", "--", "sh", "-c", `sleep 300 >/dev/null 2>&1 & echo $!; echo "$NODE_EXTRA_CA_CERTS"`)
+	p := program(t, "run", "--", "sh", "-c", `sleep 300 >/dev/null 2>&1 & until grep -q sleep /proc/$!/comm; do :; done; echo $!; echo "$NODE_EXTRA_CA_CERTS"`)
 	var out, said bytes.Buffer
 	p.Stdout, p.Stderr = &out, &said
 	require.NoError(t, p.Run())
