@@ -134,10 +134,12 @@ func (r *reading) reports() bool {
 	return false
 }
 
-// yesNo are the words for yes and no.
-var yesNo = func() (all [][]byte) { //nolint:gochecknoglobals // constant
-	for word := range strings.FieldsSeq("yes no ja nein oui non sí si sì sim não да нет evet hayır ya tidak tak nie nee 是 不是 否 はい いいえ 네 아니요") {
-		all = append(all, []byte(word))
+// isYesOrNo reports whether a word answers a question with nothing more.
+func isYesOrNo(word string) bool {
+	switch word {
+	case "yes", "no", "ja", "nein", "oui", "non", "sí", "si", "sì", "sim", "não", "да", "нет", "evet", "hayır", "ya", "tidak", "tak", "nie", "nee",
+		"是", "不是", "否", "はい", "いいえ", "네", "아니요":
+		return true
 	}
-	return all
-}()
+	return false
+}

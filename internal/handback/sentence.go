@@ -311,12 +311,13 @@ func (r *reading) opened(i int) bool {
 // answer returns the length of yes or no, and nothing else, behind the question s: the model
 // has asked itself.
 func (r *reading) answer(s *sentence, i int) int {
+	if !s.question {
+		return 0
+	}
 	rest := bytes.TrimLeft(r.text[i:], " ")
-	for _, word := range yesNo {
-		after, ok := bytes.CutPrefix(rest, word)
-		if ok && s.question && (len(after) == 0 || bytes.IndexByte([]byte("\n.!"), after[0]) >= 0) {
-			return len(r.text) - i - len(after)
-		}
+	n := wordLength(rest)
+	if after := rest[n:]; isYesOrNo(string(rest[:n])) && (len(after) == 0 || bytes.IndexByte([]byte("\n.!"), after[0]) >= 0) {
+		return len(r.text) - i - len(after)
 	}
 	return 0
 }
