@@ -38,7 +38,7 @@ func (s *Stream[C]) Outcome() middleware.Outcome { return s.joiner.call.Outcome(
 // caller's own turn is returned unchanged.
 func (s *Stream[C]) Recv() (C, error) {
 	s.busy.Lock()
-	defer s.leave()
+	defer s.unlock()
 	return s.next()
 }
 
@@ -72,7 +72,7 @@ func (s *Stream[C]) next() (C, error) {
 // the source has no method TryRecv. It must not be called while Recv runs.
 func (s *Stream[C]) TryRecv() (c C, ok bool) {
 	s.busy.Lock()
-	defer s.leave()
+	defer s.unlock()
 	j := &s.joiner
 	defer j.forgetOutput()
 	for j.isReading() && j.reader().Err == nil {
@@ -110,14 +110,14 @@ func (s *Stream[C]) Close() error {
 	}
 	err := j.source.close()
 	if s.busy.TryLock() {
-		s.leave()
+		s.unlock()
 	}
 	return err
 }
 
-// leave unlocks the joiner. If the stream was closed meanwhile, the goroutine that
+// unlock gives the joiner free. If the stream was closed meanwhile, the goroutine that
 // held busy ends the call.
-func (s *Stream[C]) leave() {
+func (s *Stream[C]) unlock() {
 	j := &s.joiner
 	if value := recover(); value != nil { //nolint:revive // unlock is what Recv and Handle defer
 		defer panic(value)
@@ -175,7 +175,7 @@ func (r *Relay[C]) Reasoning(text string) {
 func (r *Relay[C]) Usage(u adapter.Usage) {
 	s := (*Stream[C])(r)
 	s.busy.Lock()
-	defer s.leave()
+	defer s.unlock()
 	if s.joiner.phase.is(relaying) {
 		s.joiner.reader().Usage(u)
 	}
@@ -186,7 +186,7 @@ func (r *Relay[C]) Usage(u adapter.Usage) {
 func (r *Relay[C]) Handle(c C, err error) (C, error) {
 	s := (*Stream[C])(r)
 	s.busy.Lock()
-	defer s.leave()
+	defer s.unlock()
 	if s.joiner.phase.is(relaying) {
 		s.joiner.handle(c, err)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/sse"
-	"github.com/carryon-go/carryon/pause"
 )
 
 // document reads and shows an answer that is not streamed.
@@ -309,8 +308,13 @@ func (t *turn) edited(elements [][]byte) [][]byte {
 
 // hides reports whether an item that was not streamed must not be shown.
 func (t *turn) hides(f *fields) bool {
-	isPause := f.kind == functionCall && !t.read.tools.pause && pause.Is(f.nameOf())
-	return isPause || f.kind == functionCall && t.shown.dropped[rawjson.TextOf(f.callID)] || f.kind == compaction && !t.first
+	switch f.kind {
+	case functionCall:
+		return t.read.tools.isPause(f.nameOf()) || t.shown.dropped[rawjson.TextOf(f.callID)]
+	case compaction:
+		return !t.first
+	}
+	return false
 }
 
 // unmatched are the items of a turn that were not met in its response object.

@@ -66,6 +66,9 @@ type callerTools struct {
 	shell bool
 }
 
+// isPause reports whether a tool's name is that of carryon's todo_pause.
+func (t *callerTools) isPause(name string) bool { return !t.pause && pause.Is(name) }
+
 // item is an item of the model's output.
 type item struct {
 	kind  kind // as its first event has it
@@ -346,7 +349,7 @@ func (t *turn) readKind(it *item, f *fields, isNew bool, to adapter.TurnReader) 
 		it.readContent(f.content, to)
 	case functionCall:
 		r.calls = true
-		r.pauses = r.pauses || !r.tools.pause && pause.Is(it.read.name)
+		r.pauses = r.pauses || r.tools.isPause(it.read.name)
 		it.readCall(nil, it.unread(f.arguments), to)
 	case otherCall:
 		r.calls = true
