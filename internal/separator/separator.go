@@ -18,14 +18,14 @@ func After(text string) string {
 	return missing
 }
 
-// End remembers how the reasoning that was streamed so far ends. The zero value
-// means that there was none.
+// End remembers how the text, or the reasoning, that was shown so far ends. The zero
+// value means that there was none.
 type End struct {
 	some    bool
 	missing uint8 // bytes of the Text that are missing at the end
 }
 
-// Add adds the reasoning that was streamed next.
+// Add adds what was shown next.
 func (r *End) Add(text string) {
 	if text == "" {
 		return
@@ -37,8 +37,7 @@ func (r *End) Add(text string) {
 	*r = End{some: true, missing: uint8(missing)} //nolint:gosec // as long as Text at most
 }
 
-// Separator returns what to put before the reasoning of another turn, or "" if there was
-// no reasoning yet.
+// Separator returns what to put before that of another turn, or "" if there was none yet.
 func (r End) Separator() string {
 	return Text[len(Text)-int(r.missing):]
 }
