@@ -35,7 +35,7 @@ func runCommand(stderr io.Writer) *cli.Command {
 	return &cli.Command{
 		Name:      "run",
 		Usage:     "run an agent with carryon between it and its model",
-		UsageText: "carryon run [options] -- COMMAND [arguments]",
+		UsageText: "carryon run [flags] -- COMMAND [arguments]",
 		Description: "Runs COMMAND behind a proxy and a certificate authority that exist for this run alone. carryon answers the\n" +
 			"requests to hosts of models, and asks those hosts itself; everything else passes unread. When COMMAND ends,\n" +
 			"it prints what carryon did. Without -mode, carryon chooses the mode and prints why.",
@@ -46,7 +46,7 @@ func runCommand(stderr io.Writer) *cli.Command {
 				Usage: "for this run, turn on the agent's todo list if it is off by default",
 			},
 			&cli.StringSliceFlag{
-				Name: "model-host", Destination: &c.hosts, Sources: cli.EnvVars("CARRYON_MODEL_HOST"),
+				Name: "model-host", Category: proxy.GroupEndpoint, Destination: &c.hosts, Sources: cli.EnvVars("CARRYON_MODEL_HOST"),
 				Usage: "a `host` of models that carryon does not know, such as llm.example.com or *.example.com:8443",
 			},
 			&cli.BoolFlag{
@@ -62,7 +62,7 @@ func runCommand(stderr io.Writer) *cli.Command {
 		StopOnNthArg:    &afterCommand,
 		Action: func(ctx context.Context, command *cli.Command) error {
 			if !command.Args().Present() {
-				return usageError{errors.New("there is no command to run: carryon run [options] -- COMMAND [arguments]")}
+				return usageError{errors.New("there is no command to run: carryon run [flags] -- COMMAND [arguments]")}
 			}
 			if c.logFile == "" && (command.IsSet("v") || command.IsSet("log") || command.IsSet("log-level")) {
 				c.say("-v, -log and -log-level have no effect without -log-file, because the agent uses the terminal")

@@ -364,7 +364,7 @@ func TestRunExplainsWhatIsWrong(t *testing.T) {
 		code int
 		text string
 	}{
-		"run":                          {2, "there is no command to run: carryon run [options] -- COMMAND [arguments]"},
+		"run":                          {2, "there is no command to run: carryon run [flags] -- COMMAND [arguments]"},
 		"run -- no-such-program":       {127, `command "no-such-program" not found`},
 		"run -- /no/such/program":      {127, `command "/no/such/program" not found`},
 		"run -- /etc/passwd":           {126, `command "/etc/passwd" cannot be run: permission denied`},
