@@ -108,9 +108,9 @@ agents: need-go ## Run real agents with carryon and without (needs npm and 2.5 G
 some-agents: need-go ## Run three real agents (needs npm and 1 GB, else leaves them out)
 	@scripts/some-agents
 
-lint: tools ## Check style and layering with the pinned golangci-lint, and vet
+lint: tools ## Check style and layering with the pinned golangci-lint, which vets as well
 	@$(PURE); .bin/golangci-lint fmt --diff || { failed=1; echo 'Not formatted: run "make fmt".'; }; \
-	$(EACH) "$$root/.bin/golangci-lint" run ./... || failed=1; go vet ./... || failed=1; $(DONE)
+	$(EACH) "$$root/.bin/golangci-lint" run ./... || failed=1; $(DONE)
 
 cover: need-go ## Measure coverage of the main module: total here, details in cover/
 	@$(PURE); mkdir -p cover; \
@@ -136,7 +136,7 @@ versions: need-go ## Test with the oldest and newest Go, and the newest SDKs, wh
 	@scripts/versions
 
 consumer: need-go ## Build and test the published modules as programs get them: from a module proxy, outside of the repository
-	@scripts/consumer
+	@scripts/consumer $(ARGS)
 
 release-check: need-go ## Rehearse a release on a clone of the last commit, as users of the tag would meet it: VERSION=v0.1.0
 	@$(PURE); cd scripts/release && go run . check -version '$(VERSION)' -work ../../.bin/release
