@@ -3,7 +3,11 @@ package middleware
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"strings"
+	"sync"
 	"sync/atomic"
+	"weak"
 
 	"github.com/carryon-go/carryon/continuation"
 	"github.com/carryon-go/carryon/internal/decision"
@@ -152,4 +156,149 @@ func (mw *Middleware) SetRules(r Rules) error {
 	}
 	mw.rules.Store(complete)
 	return nil
+}
+
+// plugins runs those of the program's plug-ins that may call a model themselves: the
+// todo source and the gate. They may call it with a ctx of their own, so only the
+// stack shows that such a call comes from within a decision.
+type plugins struct {
+	running atomic.Int32
+}
+
+// run runs f, which may panic.
+func (p *plugins) run(f func() error) error {
+	p.running.Add(1)
+	defer p.running.Add(-1)
+	return runPlugin(f)
+}
+
+// isCalling reports whether this goroutine runs a plug-in. It walks the stack only if
+// some goroutine runs one.
+func (p *plugins) isCalling() bool {
+	if p.running.Load() == 0 {
+		return false
+	}
+	var stack [64]uintptr
+	for skip := 1; ; skip += len(stack) {
+		n := runtime.Callers(skip, stack[:])
+		if n == 0 {
+			return false
+		}
+		frames := runtime.CallersFrames(stack[:n])
+		for more := true; more; {
+			var frame runtime.Frame
+			frame, more = frames.Next()
+			if strings.HasSuffix(frame.Function, "carryon/middleware.runPlugin") {
+				return true
+			}
+		}
+	}
+}
+
+// runPlugin is the frame that isCalling looks for.
+//
+//go:noinline
+func runPlugin(f func() error) error { return guard.Run(f) }
+
+// drain holds what a Middleware must end before the program ends.
+type drain struct {
+	begun context.Context // ends when Drain is called
+	stop  context.CancelFunc
+
+	mu     sync.Mutex
+	claims map[weak.Pointer[claim]]struct{} // not released; those of abandoned calls are collected with them
+	checks int                              // that run
+	empty  chan struct{}                    // closed once there is none of both; nil unless somebody waits
+}
+
+func newDrain() *drain {
+	d := &drain{claims: make(map[weak.Pointer[claim]]struct{})}
+	d.begun, d.stop = context.WithCancel(context.Background())
+	return d
+}
+
+// hasBegun reports whether Drain was called.
+func (d *drain) hasBegun() bool { return d.begun.Err() != nil }
+
+// add notes that a claim is held.
+func (d *drain) add(c *claim) {
+	ref := weak.Make(c)
+	runtime.AddCleanup(c, d.remove, ref)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.claims[ref] = struct{}{}
+}
+
+// remove notes that a claim is not held any more.
+func (d *drain) remove(ref weak.Pointer[claim]) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.claims, ref)
+	d.noteEmpty()
+}
+
+// beginCheck notes that the program's check begins to run.
+func (d *drain) beginCheck() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.checks++
+}
+
+// endCheck notes that it has returned.
+func (d *drain) endCheck() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.checks--
+	d.noteEmpty()
+}
+
+// isEmpty reports whether nothing has to be waited for.
+func (d *drain) isEmpty() bool { return len(d.claims) == 0 && d.checks == 0 }
+
+func (d *drain) noteEmpty() {
+	if d.isEmpty() && d.empty != nil {
+		close(d.empty)
+		d.empty = nil
+	}
+}
+
+// wait returns once no claim is held and no check runs. When ctx ends, it releases the remaining
+// claims.
+func (d *drain) wait(ctx context.Context) error {
+	select {
+	case <-d.emptied():
+		return nil
+	case <-ctx.Done():
+	}
+	for _, c := range d.all() {
+		c.release()
+	}
+	return context.Cause(ctx)
+}
+
+// emptied returns a channel that is closed once no claim is held and no check runs.
+func (d *drain) emptied() <-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	empty := d.empty
+	if empty == nil {
+		empty = make(chan struct{})
+	}
+	if !d.isEmpty() {
+		d.empty = empty
+	} else {
+		close(empty)
+	}
+	return empty
+}
+
+func (d *drain) all() (claims []*claim) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for ref := range d.claims {
+		if c := ref.Value(); c != nil {
+			claims = append(claims, c)
+		}
+	}
+	return claims
 }

@@ -2,6 +2,8 @@ package openai
 
 import (
 	"context"
+	"encoding/json"
+	"iter"
 	"slices"
 	"strings"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/carryon-go/carryon/internal/toolchoice"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/todo"
 )
 
 // describe returns what the engine must know of a request.
@@ -179,4 +182,112 @@ func identityOf(m *openai.ChatCompletionMessage) string {
 		b.WriteByte(0) // so that the parts can't run into each other
 	}
 	return b.String()
+}
+
+// history yields the entries of the messages, newest first, each call with its result.
+// It reads messages only as the caller asks for more.
+func history(messages []openai.ChatCompletionMessage) iter.Seq[adapter.Entry] {
+	return func(yield func(adapter.Entry) bool) {
+		w := walk{HistoryWalk: adapter.HistoryWalk{Yield: yield}}
+		for i := len(messages) - 1; i >= 0; i-- {
+			if !w.pass(&messages[i]) {
+				return
+			}
+		}
+	}
+}
+
+// walk is a walk through the messages of a request, from the last one.
+type walk struct {
+	adapter.HistoryWalk
+
+	results adapter.ToolResults[*openai.ChatCompletionMessage]
+}
+
+// pass passes a message, and reports whether the walk goes on.
+func (w *walk) pass(m *openai.ChatCompletionMessage) bool {
+	switch m.Role {
+	case openai.ChatMessageRoleUser:
+		return w.User(identityOf(m), texts(m.MultiContent))
+	case openai.ChatMessageRoleSystem, openai.ChatMessageRoleDeveloper:
+		return w.System(textOf(m))
+	case openai.ChatMessageRoleTool:
+		w.results.Add(m.ToolCallID, m)
+	}
+	for i := len(m.ToolCalls) - 1; i >= 0; i-- {
+		call := &m.ToolCalls[i]
+		c := todo.Call{ID: call.ID, Name: call.Function.Name, Arguments: call.Function.Arguments}
+		var result *openai.ChatCompletionMessage
+		result, c.Answered = w.results.Take(call.ID)
+		if c.Answered {
+			c.Result = textOf(result)
+		}
+		if !w.Call(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// texts yields the texts of the parts, the last one first.
+func texts(parts []openai.ChatMessagePart) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, part := range slices.Backward(parts) {
+			if text := part.Text; text != "" && !yield(text) {
+				return
+			}
+		}
+	}
+}
+
+// extend returns the request of a continuation. It copies whatever it changes.
+func extend(r openai.ChatCompletionRequest, k *adapter.Continuation) openai.ChatCompletionRequest {
+	answer := openai.ChatCompletionMessage{
+		Role: openai.ChatMessageRoleAssistant, Content: k.Text, ReasoningContent: k.Reasoning,
+	}
+	prompt := openai.ChatCompletionMessage{Role: openai.ChatMessageRoleUser, Content: k.Prompt}
+	if p := k.Pause; p != nil {
+		answer.ToolCalls = []openai.ToolCall{{
+			ID: p.ID, Type: openai.ToolTypeFunction,
+			Function: openai.FunctionCall{Name: p.Name, Arguments: p.Arguments},
+		}}
+		prompt = openai.ChatCompletionMessage{Role: openai.ChatMessageRoleTool, Content: p.Result, ToolCallID: p.ID}
+	}
+	r = withAdditions(r, &k.Additions)
+	r.Messages = slices.Concat(r.Messages, []openai.ChatCompletionMessage{answer, prompt})
+	if r.Store { // metadata is allowed only with store
+		r.Store, r.Metadata = false, nil
+	}
+	r.Prediction = nil
+	return r
+}
+
+// withAdditions returns the request with carryon's additions, or the same
+// request if there are none.
+func withAdditions(r openai.ChatCompletionRequest, a *adapter.Additions) openai.ChatCompletionRequest {
+	if len(a.Attachments) > 0 {
+		r.Messages = slices.Clone(r.Messages)
+	}
+	for message, texts := range a.ByMessage() {
+		m := &r.Messages[message]
+		if len(m.MultiContent) == 0 {
+			m.Content += strings.Join(texts, "")
+			continue
+		}
+		m.MultiContent = slices.Clone(m.MultiContent)
+		for _, text := range texts {
+			m.MultiContent = append(m.MultiContent, openai.ChatMessagePart{Type: openai.ChatMessagePartTypeText, Text: text})
+		}
+	}
+	if tool := a.PauseTool; tool != nil {
+		r.Tools = slices.Concat(r.Tools, []openai.Tool{{
+			Type: openai.ToolTypeFunction,
+			Function: &openai.FunctionDefinition{
+				Name: tool.Name, Description: tool.Description, Strict: tool.Strict,
+				Parameters: json.RawMessage(tool.Schema),
+			},
+		}})
+		r.ToolChoice = toolchoice.Allow(r.ToolChoice, tool.Name)
+	}
+	return r
 }

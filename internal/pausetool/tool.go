@@ -6,8 +6,14 @@
 package pausetool
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/carryon-go/carryon/internal/terminal"
 )
 
 // Name is the name of the tool.
@@ -76,3 +82,85 @@ func SchemaMap(strict bool) map[string]any {
 		"additionalProperties": false,
 	}
 }
+
+const noReason = "no reason given"
+
+// Shown returns reason in a form that is safe to show to a user: one line of at most
+// [MaxReason] characters, or "no reason given" if nothing visible is left. It removes
+// terminal escape sequences and all control and format characters (such as those that
+// change the direction of text or have no width), turns each run of white space into
+// one space, and replaces bytes that are not UTF-8 by U+FFFD. Shown is idempotent.
+func Shown(reason string) string {
+	reason = oneLine(reason)
+	if runes := []rune(reason); len(runes) > MaxReason {
+		reason = strings.TrimSpace(string(runes[:MaxReason]))
+	}
+	return cmp.Or(reason, noReason)
+}
+
+// oneLine is Shown without the limit on the length and without the text for an empty
+// reason.
+func oneLine(reason string) string {
+	reason = strings.ToValidUTF8(reason, string(utf8.RuneError))
+	var b strings.Builder
+	b.Grow(len(reason))
+	e := terminal.Escapes{}
+	space := false
+	for len(reason) > 0 {
+		if n := e.Length(reason); n > 0 {
+			reason = reason[n:]
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(reason)
+		reason = reason[size:]
+		switch {
+		case unicode.IsSpace(r):
+			space = b.Len() > 0
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r):
+		default:
+			if space {
+				b.WriteByte(' ')
+				space = false
+			}
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// ErrInvalidReason is matched by every [InvalidReasonError]; test with [errors.Is].
+var ErrInvalidReason = errors.New("pause: invalid reason")
+
+// ErrPolicyPanicked is wrapped by the error that [Parse] and [Judge] return if the
+// policy panicked. The text of that error contains the value of the panic: log it, and
+// do not send it to the model.
+var ErrPolicyPanicked = errors.New("pause: policy panicked")
+
+const invalidPrefix = "Invalid pause reason: "
+
+// InvalidReasonError says why a reason was rejected. Its text is written for
+// the model that gave the reason.
+//
+//	var invalid *pause.InvalidReasonError
+//	if errors.As(err, &invalid) {
+//		log(invalid.Problem)
+//	}
+type InvalidReasonError struct {
+	// Problem says what is wrong with the reason: the part of the text that follows
+	// "Invalid pause reason: ".
+	Problem string
+
+	cause error
+}
+
+// Error returns "Invalid pause reason: " followed by the problem.
+func (e *InvalidReasonError) Error() string { return invalidPrefix + e.Problem }
+
+// Is reports whether target is [ErrInvalidReason].
+func (e *InvalidReasonError) Is(target error) bool { return target == ErrInvalidReason }
+
+// Unwrap returns the error of the policy, or nil if the reason was rejected
+// before the policy was called.
+func (e *InvalidReasonError) Unwrap() error { return e.cause }
+
+func reject(problem string) error { return &InvalidReasonError{Problem: problem} }

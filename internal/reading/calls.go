@@ -9,6 +9,7 @@ import (
 	"github.com/carryon-go/carryon/internal/pausecall"
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/pause"
+	"github.com/carryon-go/carryon/todo"
 )
 
 // Bounds of what is kept of a turn's tool calls, and results of Calls.add.
@@ -292,4 +293,18 @@ func (t *Calls) setIndex(c *ToolCall) {
 		c.out = int32(min(c.index, math.MaxInt32-1)) //nolint:gosec // bounded
 	}
 	t.next = max(t.next, c.out) + 1
+}
+
+// CallsOf returns the tool calls of a history, or nil if the history is nil.
+func CallsOf(history iter.Seq[adapter.Entry]) iter.Seq[todo.Call] {
+	if history == nil {
+		return nil
+	}
+	return func(yield func(todo.Call) bool) {
+		for e := range history {
+			if e.IsCall() && !yield(e.Call) {
+				return
+			}
+		}
+	}
 }

@@ -1,3 +1,6 @@
+// Package reading keeps what was read of a call's turns: text, reasoning, tool calls, how
+// a turn ended. A dialect reports it chunk by chunk; carryon/adapter/join shows it, and
+// the engine decides by it.
 package reading
 
 import (
@@ -5,8 +8,11 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/clock"
 	"github.com/carryon-go/carryon/internal/handback"
 	"github.com/carryon-go/carryon/internal/pausecall"
 	"github.com/carryon-go/carryon/internal/prompt"
@@ -573,4 +579,44 @@ func (s *ShownText) show(text string) string {
 		s.transcript.Add(text)
 	}
 	return text
+}
+
+// Times are when the parts of the current turn of a stream were read. A nil value keeps
+// nothing.
+type Times struct {
+	Clock clock.Clock
+
+	Finish time.Time // when the finish reason was read; zero if it was not
+
+	first atomic.Pointer[time.Time] // when the first chunk was read, by any goroutine
+}
+
+// Begin begins the next turn.
+func (t *Times) Begin() {
+	t.Finish = time.Time{}
+	t.first.Store(nil)
+}
+
+// ReadChunk notes the time at which the first part of a turn was read.
+func (t *Times) ReadChunk() {
+	if t != nil && t.first.Load() == nil {
+		now := t.Clock.Now()
+		t.first.Store(&now)
+	}
+}
+
+// ReadFinish notes the time at which the finish reason was read.
+func (t *Times) ReadFinish() {
+	if t != nil {
+		t.Finish = t.Clock.Now()
+	}
+}
+
+// First returns when the first part was read, if one was.
+func (t *Times) First() (time.Time, bool) {
+	first := t.first.Load()
+	if first == nil {
+		return time.Time{}, false
+	}
+	return *first, true
 }

@@ -1,10 +1,153 @@
+// Package toolcall reads what the calls of agents' tools have in common: the spelling of a
+// name, the object in the arguments, and whether a result reports a failure.
 package toolcall
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"slices"
 	"strings"
 	"unicode"
 )
+
+// Name is the name of a tool in lower case, without "_" and "-": agents spell the same
+// tool todo_write, TodoWrite, todowrite and todo-write.
+type Name string
+
+// NewName returns the Name of a tool, "" for a blank one.
+func NewName(name string) Name {
+	plain := strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(name), "_", ""), "-", "")
+	return Name(strings.ToLower(plain))
+}
+
+// Matches reports whether tool is a spelling of n. It runs for every call of a
+// history, so it allocates nothing.
+func (n Name) Matches(tool string) bool {
+	at := 0
+	for i := range len(tool) {
+		letter := tool[i]
+		switch {
+		case letter == '_' || letter == '-':
+			continue
+		case 'A' <= letter && letter <= 'Z':
+			letter += 'a' - 'A'
+		}
+		if at == len(n) || n[at] != letter {
+			return false
+		}
+		at++
+	}
+	return at == len(n)
+}
+
+// Names reports whether tool is a spelling of n, with or without the namespace that MCP
+// clients put before a name.
+func (n Name) Names(tool string) bool {
+	return n.Matches(Bare(tool)) || n.Matches(tool)
+}
+
+// AnyNames reports whether tool is a spelling of one of names.
+func AnyNames(names []Name, tool string) bool {
+	return slices.ContainsFunc(names, func(n Name) bool { return n.Names(tool) })
+}
+
+// Bare returns a name without the namespace that MCP clients put before it.
+func Bare(tool string) string {
+	if end := strings.LastIndex(tool, "__"); end >= 0 {
+		return tool[end+len("__"):]
+	}
+	return tool
+}
+
+// IDs yields the ids in a list of them, separated by commas, each with or without "#".
+func IDs(list string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for id := range strings.SplitSeq(list, ",") {
+			id = strings.TrimPrefix(strings.TrimSpace(id), "#")
+			if id != "" && !yield(id) {
+				return
+			}
+		}
+	}
+}
+
+// MaxWrappings bounds how many strings and objects around a list are unwrapped.
+// Models were seen to send up to two strings and an object.
+const MaxWrappings = 5
+
+// ErrNoObject says that arguments hold something other than an object.
+var ErrNoObject = errors.New("it names no todo")
+
+// Decode reads text as one JSON value. Numbers keep their digits.
+func Decode(text string) (any, error) {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+			return nil, errors.New("it ends too early")
+		}
+		return nil, err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("there is something after its end")
+	}
+	return value, nil
+}
+
+// Fields returns the object in arguments, or [ErrNoObject].
+func Fields(arguments string) (map[string]any, error) {
+	value, err := Unwrapped(arguments)
+	fields, ok := value.(map[string]any)
+	if err == nil && !ok {
+		err = ErrNoObject
+	}
+	return fields, err
+}
+
+// Unwrapped returns the value in arguments, without the strings and objects around it.
+func Unwrapped(arguments string) (any, error) {
+	value, err := Decode(arguments)
+	for range MaxWrappings {
+		switch v := value.(type) {
+		case string:
+			value, err = Decode(v)
+			continue
+		case map[string]any:
+			if inner := Field(v, "__arg1", "input", "arguments", "args", "parameters"); inner != nil {
+				value = inner
+				continue
+			}
+		}
+		break
+	}
+	return value, err
+}
+
+// Field returns the value of the first of names that fields has a value for, or nil.
+// An exact spelling takes precedence over other cases. Of several other cases the
+// first in sorted order counts, so that the same arguments always give the same list.
+func Field(fields map[string]any, names ...string) any {
+	for _, name := range names {
+		if v := fields[name]; v != nil {
+			return v
+		}
+	}
+	for _, name := range names {
+		found := ""
+		for key, v := range fields {
+			if v != nil && strings.EqualFold(key, name) && (found == "" || key < found) {
+				found = key
+			}
+		}
+		if found != "" {
+			return fields[found]
+		}
+	}
+	return nil
+}
 
 const (
 	// maxReport is the size in bytes up to which a JSON result may be the report of a
