@@ -36,13 +36,22 @@ func (e *ProviderError) Error() string {
 func Reported(raw []byte) *ProviderError {
 	e := &ProviderError{
 		Type:    rawjson.TextOf(rawjson.Member(raw, "type")),
-		Code:    rawjson.TextOf(rawjson.Member(raw, "code")),
+		Code:    WordOf(rawjson.Member(raw, "code")),
 		Message: rawjson.TextOf(rawjson.Member(raw, "message")),
 	}
 	if e.Message == "" {
 		e.Message = rawjson.TextOf(raw)
 	}
 	return e
+}
+
+// WordOf returns the text of the string, or the digits of the number, in raw: some
+// servers write a word where others write a number.
+func WordOf(raw []byte) string {
+	if _, ok := rawjson.Int(raw); ok {
+		return string(raw)
+	}
+	return rawjson.TextOf(raw)
 }
 
 // MayPass reports whether an error of this type and code may pass with time. A code that

@@ -409,7 +409,6 @@ func finishWord(raw []byte) string {
 func reported(raw []byte) *wire.ProviderError {
 	e := wire.Reported(raw)
 	e.Type = rawjson.TextOf(rawjson.Member(raw, "status"))
-	e.Code = numberOf(rawjson.Member(raw, "code"))
 	for _, detail := range rawjson.Elements(rawjson.Member(raw, "details")) {
 		delay, err := time.ParseDuration(rawjson.TextOf(rawjson.Member(detail, "retryDelay")))
 		if err == nil && delay > 0 {

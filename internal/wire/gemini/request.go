@@ -134,7 +134,7 @@ func isNotText(raw []byte) bool {
 // readToolConfig reads the tool choice. Some clients write the numbers of the modes.
 func (p *parser) readToolConfig(raw []byte) {
 	mode := callingConfig(raw)
-	switch strings.ToUpper(rawjson.TextOf(mode) + numberOf(mode)) {
+	switch strings.ToUpper(wire.WordOf(mode)) {
 	case "", "AUTO", "MODE_UNSPECIFIED", "VALIDATED", "0", "1", "4":
 		p.facts.Choice = adapter.ToolChoiceAuto
 	case "NONE", "3":
@@ -160,14 +160,6 @@ func member(raw []byte, name string) (value []byte) {
 		}
 	}
 	return value
-}
-
-// numberOf returns the number in raw as text, or "".
-func numberOf(raw []byte) string {
-	if _, ok := rawjson.Int(raw); ok {
-		return string(raw)
-	}
-	return ""
 }
 
 // readTools counts the functions and looks for the caller's own todo_pause. Tools that

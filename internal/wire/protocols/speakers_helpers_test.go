@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -263,6 +264,9 @@ var chatSpeaker = &speaker{
 			`"finish_reason":%q}],"usage":{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11}}`, turn, message, chatFinish(how, parts))
 	},
 	failure: func(kind string) string {
+		if isStatus(kind) {
+			return eventOf(`{"error":{"message":"No.","code":` + kind + `}}`)
+		}
 		return eventOf(fmt.Sprintf(`{"error":{"message":"No.","type":%q,"code":%q}}`, kind, kind))
 	},
 	marks: map[string]string{thinks: `"reasoning_content":"`, says: `two"`},
@@ -408,6 +412,9 @@ var responsesSpeaker = &speaker{
 		return responseObject(turn, "incomplete", `{"reason":"content_filter"}`, parts...)
 	},
 	failure: func(kind string) string {
+		if isStatus(kind) {
+			return typed("error", `"sequence_number":98,"code":`+kind+`,"message":"No."`)
+		}
 		return typed("error", fmt.Sprintf(`"sequence_number":98,"code":%q,"message":"No."`, kind))
 	},
 	marks: map[string]string{runs: `"response.output_item.added","sequence_number":2,"output_index":1,"item":{"id":"item_2_0","type":"web`, says: `"delta":"two"`},
@@ -532,6 +539,9 @@ var geminiSpeaker = &speaker{
 		return geminiChunk(turn, strings.Join(all, ","), "STOP")
 	},
 	failure: func(kind string) string {
+		if isStatus(kind) {
+			return eventOf(`{"error":{"code":` + kind + `,"message":"No."}}`)
+		}
 		return eventOf(fmt.Sprintf(`{"error":{"code":0,"message":"No.","status":%q}}`, kind))
 	},
 	marks: map[string]string{runs: `"executableCode"`, thinks: `"thought":true`, says: `two"`},
@@ -578,4 +588,11 @@ func geminiChunk(turn int, parts, finish string) string {
 	}
 	return fmt.Sprintf(`{"candidates":[{"content":{"parts":[%s],"role":"model"},%s"index":0}],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":2,`+
 		`"totalTokenCount":11},"modelVersion":"m","responseId":"r%d"}`, parts, finish, turn)
+}
+
+// isStatus reports whether the kind of an error is an HTTP status, which gateways write
+// as a number.
+func isStatus(kind string) bool {
+	_, err := strconv.Atoi(kind)
+	return err == nil
 }
