@@ -224,6 +224,7 @@ func TestWhatAnybodyWritesDecidesNothing(t *testing.T) {
 		"a promise with ids": {then: []said{called("fetch", "You will be notified when your order has been shipped.\nid: 17")}, want: reasons.ToolCalls},
 		"a page":             {then: []said{called("fetch", agentLaunched)}, want: reasons.ToolCalls},
 		"a file":             {then: []said{called("read_file", agentLaunched)}, want: reasons.ToolCalls},
+		"a command's output": {then: []said{called("bash", "You will be notified when your order ships.\nid: 17")}, want: reasons.ToolCalls},
 		"a launch that names nothing": {
 			then: []said{called("Agent", "You will be notified when your order has been shipped.")}, want: reasons.ToolCalls,
 		},

@@ -50,8 +50,8 @@ var claudeCode = Agent{ //nolint:gochecknoglobals // facts
 		{Tools: "bash|powershell", Begins: "command ", Promise: "you will be notified when|output is being written to:", IDs: "with id:|(id:", Command: true, Seen: claudeCodeSeen},
 		{Tools: "monitor", Begins: "monitor started (task ", Promise: "you will be notified on each event", IDs: "(task ", Command: true, Seen: "2.1.286"},
 		{Tools: "schedulewakeup", Begins: "next wakeup scheduled for ", IDs: "scheduled for ", Command: true, Seen: ""}, // its report is a message that looks like the user's
-		{Tools: "agent|task|bash|powershell|workflow", Begins: "you will be notified when", IDs: "with id:|task id:|task_id:|agent_id:|job id:|job_id:|id:", Seen: ""},
-		{Tools: "agent|task|bash|powershell|workflow", Begins: "you will be notified automatically when", IDs: "agentid:|task id:|task_id:|agent_id:|job id:|job_id:|id:", Seen: ""},
+		{Tools: "agent|task|workflow", Begins: "you will be notified when", IDs: "with id:|task id:|task_id:|agent_id:|job id:|job_id:|id:", Seen: ""},
+		{Tools: "agent|task|workflow", Begins: "you will be notified automatically when", IDs: "agentid:|task id:|task_id:|agent_id:|job id:|job_id:|id:", Seen: ""},
 		{Tools: "agent|task", Begins: "spawned successfully", Promise: "will receive instructions via mailbox", IDs: "agent_id:|name:", Lead: claudeCodeTeamLead, Seen: claudeCodeSeen},
 	},
 	Stops: []Call{{"TaskStop", "task_id|shell_id", claudeCodeSeen}, {"KillShell", "shell_id|task_id", "2.0"}, {"KillBash", "shell_id", "1.0"}},
