@@ -177,6 +177,13 @@ func TestItemToolsOfGoAgents(t *testing.T) {
 			called("todos_complete", `{"items":[{"id":0,"reason":"written"}]}`, "1"),
 			called("todos_remove", `{"ids":[2]}`, "1"),
 		}, "0", "1", origins.ToolCalls},
+		"agent-framework, wrapped": {[]todo.Call{ // a result that has to be an object, as Google's protocol wants
+			called("todos_add", `{"input":[{"title":"a"}]}`, `{"result":[{"id":0,"title":"a","isComplete":false}]}`),
+			called("todos_add", `{"input":[{"title":"b"}]}`, `"[{\"id\":1,\"title\":\"b\",\"isComplete\":false}]"`),
+			called("todos_add", `{"input":[{"title":"c"}]}`, `[{"type":"text","text":"[{\"id\":2,\"title\":\"c\",\"isComplete\":false}]"}]`),
+			called("todos_complete", `{"items":[{"id":0}]}`, `{"output":{"result":1}}`),
+			called("todos_remove", `{"ids":[2]}`, "1"),
+		}, "0", "1", origins.ToolCalls},
 		"agent-framework in Go, all": {[]todo.Call{
 			called("todos_get_all", `{}`, `[{"id":0,"title":"a","isComplete":true},{"id":1,"title":"b","isComplete":false}]`),
 			called("todos_get_remaining", `{}`, `[{"id":1,"title":"b","isComplete":false}]`),

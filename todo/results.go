@@ -2,6 +2,7 @@ package todo
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -40,12 +41,29 @@ func resultValue(text string) any {
 	if err != nil {
 		return jsonBehind(text)
 	}
+	return unwrapped(value)
+}
+
+// unwrapped returns the value that a framework, a protocol or MCP has put into a wrapper.
+func unwrapped(value any) any {
+	switch v := value.(type) {
+	case string:
+		return resultValue(strings.TrimSpace(v))
+	case []any:
+		if areTexts(v) {
+			return resultValue(strings.TrimSpace(textOfParts(v)))
+		}
+	}
 	fields, isObject := value.(map[string]any)
 	if !isObject {
 		return value
 	}
-	if inner, ok := toolcall.Field(fields, "output", "result", "text", "message").(string); ok && !holdsList(fields) {
-		return resultValue(strings.TrimSpace(inner))
+	inner := toolcall.Field(fields, "output", "result", "text", "message")
+	if text, ok := inner.(string); ok && !holdsList(fields) {
+		return resultValue(strings.TrimSpace(text))
+	}
+	if inner != nil && len(fields) == 1 {
+		return unwrapped(inner)
 	}
 	if parts, ok := toolcall.Field(fields, "content").([]any); ok { // a result of MCP
 		return resultValue(strings.TrimSpace(textOfParts(parts)))
@@ -55,6 +73,15 @@ func resultValue(text string) any {
 
 // holdsList reports whether an object has a member that unwrap reads as the list.
 func holdsList(fields map[string]any) bool { return toolcall.Field(fields, listNames...) != nil }
+
+// areTexts reports whether an array has the parts of a message, and no todos.
+func areTexts(parts []any) bool {
+	return len(parts) > 0 && !slices.ContainsFunc(parts, func(part any) bool {
+		fields, _ := part.(map[string]any)
+		_, isText := fields["text"].(string)
+		return !isText || fields["type"] != "text"
+	})
+}
 
 func textOfParts(parts []any) string {
 	var b strings.Builder
