@@ -78,14 +78,16 @@ func Of(text string) End {
 	if !ok {
 		return w.wordless()
 	}
+	fenced, stalls := w.fenced, last.announced || last.breaksOff(&w) || last.printsCall()
+	remark := !stalls && last.isRemark()
 	switch {
+	case last.rests() && (last.waits || w.worksAbove(&buf)):
+		return Waits
 	case last.asks():
 		return Asks
 	case last.waits:
 		return Waits
 	}
-	fenced, stalls := w.fenced, last.announced || last.breaksOff(&w) || last.printsCall()
-	remark := !stalls && last.isRemark()
 	switch above := w.above(&buf, &last, stalls); {
 	case above != Unclear:
 		return above
@@ -97,6 +99,22 @@ func Of(text string) End {
 		return Unclear
 	}
 	return w.report(&buf, remark)
+}
+
+// worksAbove reports whether a paragraph above the last one says that the agent's own work
+// runs, or was started, and none asks anything behind that.
+func (w *walker) worksAbove(buf *[maxParagraph]byte) bool {
+	unread := *w
+	works := false
+	for range maxOptions {
+		above, ok := w.paragraph(buf)
+		works = ok && (above.waits || above.kinds&work != 0 && above.kinds&(runs|begun) != 0) && !above.asked
+		if !ok || works || above.asked {
+			break
+		}
+	}
+	*w = unread
+	return works
 }
 
 // above returns how a text ends if that depends on what stands above its last paragraph: a

@@ -550,6 +550,23 @@ var asking = []string{
 
 // waiting are ends that say that the agent's own work still runs.
 var waiting = []string{
+	"The audit agent finished. 3 of 5 complete.",
+	"Zwei Berichte sind da, 2 von 4 fertig, die Agenten arbeiten noch.",
+	"Агент тестов закончил. 2 из 5 завершены.",
+	"El agente de backend ha terminado. Van 2 de 3, falta el de frontend.",
+	"Deux agents sur trois ont terminé. Il reste celui de la documentation.",
+	"ビルドをバックグラウンドで開始しました。終わり次第、結果を確認します。",
+	"インポートをバックグラウンドで実行中です。完了したら通知します。",
+	"イメージをビルド中です。完了まで数分お待ちください。",
+	"The server image is building. Please wait a few minutes.",
+	"Waiting for Gamma.",
+	"Ожидаю Gamma...",
+	"Ik wacht daarop.",
+	"The bisect is running, 6 steps left. Nothing for me to do in the meantime.",
+	"I launched four agents in parallel:\n\n1. API\n2. UI\n3. Docs\n4. Tests\n\nI'll merge their results when they come back.",
+	"The build is running in the background.\n\nI'll let you know when it's finished.",
+	"Three agents are reading the code in the background:\n\n- routes\n- models\n\nOnce they report back, I'll write the plan and ask you what is open. Standby.",
+	"A compressão está rodando em segundo plano.\n\n- parte 1\n- parte 2\n\nVou acompanhar e te aviso quando terminar!",
 	// How far it has come, or how long it takes.
 	"The Docker image is building, roughly 10 minutes. I'll tag it afterwards.",
 	"Fine-tuning is at step 1200 of 5000, about 40 %.",

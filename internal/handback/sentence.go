@@ -16,6 +16,7 @@ type reading struct {
 	announced bool // a step is announced that does not hang on the user
 	requested bool // likewise a statement that hands back
 	waits     bool // the agent's own work still runs, and nothing is announced meanwhile
+	goesOn    bool // a step is announced that waits for nothing
 	kinds     kinds
 	length    int
 	last      sentence // the last sentence with a word in it
@@ -37,6 +38,11 @@ type sentence struct {
 }
 
 func (r *reading) asks() bool { return r.asked || r.requested }
+
+// rests reports whether the paragraph waits for something, and wants nothing of the user.
+func (r *reading) rests() bool {
+	return r.kinds&(awaits|idle|done) != 0 && r.kinds&(request|tell|imperative|consent) == 0 && !r.asked && !r.goesOn
+}
 
 // read reads the plain text of a paragraph.
 func read(text []byte) reading {
@@ -351,7 +357,7 @@ type combination struct {
 var combinations = [...]combination{ //nolint:gochecknoglobals // constant
 	{hang, theirs, 0, consent | can},
 	{tell, offerOnly | maybe, 0, offer},
-	{upon, you, 0, consent | can},
+	{upon, you, done, consent | can},
 	{near, long, gauge, runs},
 	{now, me, barred | hedge | you, step},
 	{doing, doing, barred | hedge | you, start},
@@ -376,6 +382,7 @@ func (s *sentence) combine() {
 // it; if that asks for leave, only a step that begins now does.
 func (r *reading) judge(s *sentence) {
 	waits := s.waits(r.kinds)
+	r.goesOn = r.goesOn || s.meanwhile()
 	r.waits = waits || r.waits && !s.meanwhile()
 	r.announced = r.announced || s.announces()
 	switch {
@@ -417,7 +424,7 @@ func (s *sentence) free() bool {
 // has said what is in before.
 func (s *sentence) waits(before kinds) bool {
 	k := before | s.kinds
-	known := k&work != 0 || k&runs != 0 && s.kinds&(awaits|idle|done) != 0 && s.kinds&tell == 0
+	known := k&work != 0 || k&runs != 0 && s.kinds&(awaits|idle|done) != 0 && s.kinds&tell == 0 || s.awaitsNamed()
 	switch {
 	case !known, s.kinds&request != 0, s.meanwhile():
 		return false
@@ -426,6 +433,11 @@ func (s *sentence) waits(before kinds) bool {
 	}
 	reported := k&begun != 0 || before&work != 0 && before&(step|start) == 0
 	return s.kinds&(runs|awaits|idle) != 0 || s.kinds&done != 0 && reported
+}
+
+// awaitsNamed reports whether s waits for something that is not the user's.
+func (s *sentence) awaitsNamed() bool {
+	return s.kinds&awaits != 0 && s.kinds&doubt&^(awaits|idle) == 0
 }
 
 // meanwhile reports whether s announces what the model does while it waits.
