@@ -149,6 +149,9 @@ func proxyCommand(stderr io.Writer) *cli.Command {
 			context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 			floor := make([]byte, heapFloor)
 			defer runtime.KeepAlive(floor)
+			if err := checkAuthorities(os.Getenv); err != nil {
+				return inLog(&c, stderr, err)
+			}
 			return inLog(&c, stderr, proxy.Serve(ctx, &c, stderr))
 		},
 	}

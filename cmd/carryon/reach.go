@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/carryon-go/carryon/cmd/carryon/internal/agent"
+	"github.com/carryon-go/carryon/cmd/carryon/internal/files"
 	"github.com/carryon-go/carryon/cmd/carryon/internal/numbers"
 	"github.com/carryon-go/carryon/cmd/carryon/internal/providers"
 	"github.com/carryon-go/carryon/cmd/carryon/internal/proxy"
@@ -77,8 +78,22 @@ func (c *runConfig) reach(program agent.Agent, launch *agent.Launch) string {
 	return fmt.Sprintf("%s is reached by %s and %s of this run", c.name, strings.Join(ways[:last], ", "), ways[last])
 }
 
+// checkAuthorities looks at the file of authorities that Go's library opens by itself: at a
+// named pipe it would wait for somebody who writes.
+func checkAuthorities(getenv func(string) string) error {
+	const variable = "SSL_CERT_FILE"
+	path := getenv(variable)
+	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
+		return fmt.Errorf("%s: %s %w", variable, path, files.ErrNotRegular)
+	}
+	return nil
+}
+
 // start starts the proxy and the tunnel of the run.
 func (s *session) start(ctx context.Context, hosts tunnel.Hosts) error {
+	if err := checkAuthorities(os.Getenv); err != nil {
+		return err
+	}
 	c := &s.config.proxy
 	c.Via, c.Roots = tunnel.Proxies(os.Getenv), tunnel.Roots(os.Getenv)
 	proxy.RouteLogs(s.logger)
