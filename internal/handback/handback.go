@@ -93,7 +93,7 @@ func Of(text string) End {
 		return above
 	case stalls:
 		return Announces
-	case last.kinds.leaves(), fenced && w.tellsShell():
+	case last.offers, last.kinds.leaves(), fenced && w.tellsShell():
 		return Leaves
 	case fenced:
 		return Unclear
@@ -211,6 +211,8 @@ func (w *walker) aboveList(buf *[maxParagraph]byte, items *kinds) End {
 			return Asks
 		case above.waits, above.kinds&runs != 0 && *items&work != 0:
 			return Waits
+		case above.offers:
+			return Leaves
 		case above.list:
 		case above.introducesPlan():
 			return Announces
@@ -236,7 +238,7 @@ func (w *walker) remarkAsks(buf *[maxParagraph]byte, remark kinds) bool {
 	switch {
 	case !ok:
 	case above.asks():
-		asks = above.list || remark&(leaning|offer) != 0
+		asks = above.list || remark&(leaning|offer) != 0 || above.last.question && above.last.kinds&why == 0
 	default:
 		asks = above.list && w.aboveList(buf, &remark) == Asks
 	}

@@ -14,6 +14,9 @@ import (
 
 // asking are ends that ask the user something.
 var asking = []string{
+	// What stands below the question only adds to it.
+	"The import is ready. Do we keep the old rows, or drop them?\n\nThe old rows take 3 MB.",
+	"Should the limit be 10 or 20? The form depends on it.\n\nFor comparison: the old form took 15.",
 	"Thought: Do I need to use a tool? No\nAI: Which database should I use?",
 	"Shall I go on? Yes or no?",
 	"Open http://localhost:3000/?q=1 to see it.",
@@ -1096,6 +1099,22 @@ var announcing = []string{
 // leaving are texts that leave the rest to others without asking, or say what keeps the
 // model from going on.
 var leaving = []string{
+	// Offers of something that is not what is left.
+	"It runs with `npm start`. If you run into issues, let me know and I can look into them.",
+	"If you'd like, I can also add tests.",
+	"If you want, I can add tests.",
+	"Wenn du möchtest, schreibe ich als Nächstes die Doku.",
+	"İsterseniz sırada testleri ekleyebilirim.",
+	"Alles fertig. Wenn du willst, kann ich noch die Doku ergänzen.",
+	"Si vous voulez, je peux ajouter des tests.",
+	"Si quieres, puedo añadir pruebas.",
+	"Tudo pronto. Se quiser, posso adicionar testes.",
+	"Если хотите, могу добавить тесты.",
+	"如果需要，我可以继续添加测试。",
+	"При желании могу добавить тесты.",
+	"Могу также добавить тесты, если нужно.",
+	"The chart is drawn. Let me know if you'd like me to add a legend or a second axis.",
+	"The cache works. If you like, I could also measure it under load.\n\nSummary:\n- one file changed\n- no new dependency",
 	// A short text that reports something, and says something else at its end.
 	"The invoice is ready. Shipping is a matter for the warehouse.",
 	"Le contrat est relu. L'article 7 mérite l'attention d'un avocat.",
@@ -1148,6 +1167,8 @@ var leaving = []string{
 
 // unclear are reports, offers, and texts whose questions are none.
 var unclear = []string{
+	"Why was the import slow?\n\nAn index was missing on the date.",
+	"The parser is written. It reads integers, floating-point numbers and names.",
 	"现在按钮可以正常工作了。",
 	"It returns `null` if the key is missing.",
 	// A report, and what it is about.
@@ -1181,7 +1202,6 @@ var unclear = []string{
 	"Feito. Me avise em caso de problemas.",
 	"Todo listo. Avísame si ves algún problema.",
 	"Está tudo pronto. Se encontrar algum erro, me avise.",
-	"It runs with `npm start`. If you run into issues, let me know and I can look into them.",
 	"🎉",
 	"???",
 	"Two of five are done.",
@@ -1196,12 +1216,9 @@ var unclear = []string{
 	"Tell me if you want more.",
 	"Let me know if you want anything changed.",
 	"If you want, I can do the remaining two next.",
-	"If you'd like, I can also add tests.",
-	"If you want, next I can add the tests.", "Two of five are done.", "If you want, I can add tests.", "Now run `make`",
+	"If you want, next I can add the tests.", "Two of five are done.", "Now run `make`",
 	"If it helps, I can add a dark mode next.",
-	"Wenn du möchtest, schreibe ich als Nächstes die Doku.",
 	"Se vuoi, dopo aggiungo i test.",
-	"İsterseniz sırada testleri ekleyebilirim.",
 	"The docs are at https://host/list?page=",
 	"The docs are at <https://host/list?page=2>.",
 	"It reads the flag.\n\n```js\nx ? y : z?\n```",
@@ -1220,16 +1237,10 @@ var unclear = []string{
 	strings.Repeat("\"", 100_000),
 	strings.Repeat("“", 100_000),
 	"Die Tests laufen durch.",
-	"Alles fertig. Wenn du willst, kann ich noch die Doku ergänzen.",
 	"Tous les tests passent.",
-	"Si vous voulez, je peux ajouter des tests.",
 	"Todo está listo.",
-	"Si quieres, puedo añadir pruebas.",
-	"Tudo pronto. Se quiser, posso adicionar testes.",
 	"Готово: все тесты проходят.",
-	"Если хотите, могу добавить тесты.",
 	"所有测试均已通过。",
-	"如果需要，我可以继续添加测试。",
 	"如需修改，请告知。",
 	"すべてのテストが通りました。",
 	"必要であれば、テストも追加できます。",
@@ -1321,8 +1332,6 @@ var unclear = []string{
 	"Осталось:\n- тесты\n- документация",
 	"Если что-то нужно поправить — скажите.",
 	"Если будут вопросы, обращайтесь.",
-	"При желании могу добавить тесты.",
-	"Могу также добавить тесты, если нужно.",
 	"Теперь кнопка работает.",
 	"Теперь всё работает.",
 	"Пользователь подтверждает адрес перед отправкой.",

@@ -15,6 +15,7 @@ type reading struct {
 	leave     bool // it asks for leave: only a step that begins now cancels it
 	announced bool // a step is announced that does not hang on the user
 	requested bool // likewise a statement that hands back
+	offers    bool // something is offered that is not what is left
 	waits     bool // the agent's own work still runs, and nothing is announced meanwhile
 	goesOn    bool // a step is announced that waits for nothing
 	kinds     kinds
@@ -173,7 +174,9 @@ func (r *reading) clauseStart(s *sentence, i int) bool {
 	for i--; i >= s.start; i-- {
 		switch r.text[i] {
 		case ' ', '\n', '\'':
-		case ',', ':', '(', '[', '-', ';', item, heading:
+		case '-':
+			return i == s.start || r.text[i-1] == ' ' || r.text[i+1] == ' ' // not within a word
+		case ',', ':', '(', '[', ';', item, heading:
 			return true
 		default:
 			return endsClause(r.text[:i+1])
@@ -340,7 +343,8 @@ func (r *reading) end(s *sentence, end int) {
 	}
 	r.judge(s)
 	if s.kinds&(offer|offerOnly|maybe) != 0 && !s.handsBack() {
-		s.kinds &^= doubt | not // an offer leaves nothing
+		r.offers = r.offers || s.offers()
+		s.kinds &^= doubt | not // an offer leaves nothing but what it names
 	}
 	r.kinds |= s.kinds
 	r.last = *s
@@ -461,6 +465,12 @@ func (s *sentence) handsBack() bool {
 		return false
 	}
 	return k&tell != 0 && (!steps || k&hang != 0) || k&consent != 0 && k&(step|can) != 0
+}
+
+// offers reports whether s names what the model offers to do, and that is not what is left:
+// who gets such an offer has the turn.
+func (s *sentence) offers() bool {
+	return s.kinds&(offer|offerOnly) != 0 && s.kinds&(can|leave) != 0 && s.kinds&left == 0
 }
 
 // introducesPlan reports whether the paragraph announces the list that follows it.
