@@ -1168,6 +1168,8 @@ var leaving = []string{
 // unclear are reports, offers, and texts whose questions are none.
 var unclear = []string{
 	"Why was the import slow?\n\nAn index was missing on the date.",
+	"The index is built. The summary was kept short on purpose, as the tests were.",
+	"I didn't change the signature of `parse`. All 12 tests pass.",
 	"The parser is written. It reads integers, floating-point numbers and names.",
 	"现在按钮可以正常工作了。",
 	"It returns `null` if the key is missing.",
