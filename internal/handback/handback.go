@@ -81,12 +81,10 @@ func Of(text string) End {
 	fenced, stalls := w.fenced, last.announced || last.breaksOff(&w) || last.printsCall()
 	remark := !stalls && last.isRemark()
 	switch {
-	case last.rests() && (last.waits || w.worksAbove(&buf)):
+	case w.waits(&buf, &last, remark || fenced && !stalls):
 		return Waits
 	case last.asks():
 		return Asks
-	case last.waits:
-		return Waits
 	}
 	switch above := w.above(&buf, &last, stalls); {
 	case above != Unclear:
@@ -101,14 +99,24 @@ func Of(text string) End {
 	return w.report(&buf, remark)
 }
 
-// worksAbove reports whether a paragraph above the last one says that the agent's own work
-// runs, or was started, and none asks anything behind that.
-func (w *walker) worksAbove(buf *[maxParagraph]byte) bool {
+// waits reports whether the last paragraph, or what stands above it, waits for the agent's
+// own work, so that what the last one says of the user or of later steps is for afterwards.
+// One that only adds something leaves a wait above it as it is.
+func (w *walker) waits(buf *[maxParagraph]byte, last *reading, adds bool) bool {
+	if last.rests() {
+		return last.waits || w.worksAbove(buf, begun|runs)
+	}
+	return !last.asks() && (last.waits || adds && w.worksAbove(buf, nothing))
+}
+
+// worksAbove reports whether a paragraph above the last one waits for the agent's own work,
+// or speaks of it with one of some kinds, and none asks anything behind that.
+func (w *walker) worksAbove(buf *[maxParagraph]byte, with kinds) bool {
 	unread := *w
 	works := false
 	for range maxOptions {
 		above, ok := w.paragraph(buf)
-		works = ok && (above.waits || above.kinds&work != 0 && above.kinds&(runs|begun) != 0) && !above.asked
+		works = ok && (above.waits || above.kinds&work != 0 && above.kinds&with != 0) && !above.asked
 		if !ok || works || above.asked {
 			break
 		}
@@ -123,10 +131,22 @@ func (w *walker) above(buf *[maxParagraph]byte, last *reading, stalls bool) End 
 	switch {
 	case last.list, last.last.label && !stalls:
 		return w.aboveList(buf, &last.kinds)
-	case !stalls && last.length <= maxRemark && w.remarkAsks(buf, last.kinds):
+	case !stalls && last.length <= maxRemark && w.remarkAsks(buf, last.kinds), w.tellsAbove(buf, stalls):
 		return Asks
 	}
 	return Unclear
+}
+
+// tellsAbove reports whether the paragraph above the last one tells the user what to do: in
+// the last item of a list, or with code that follows. What stands behind that only says what
+// comes of it, but a step behind code goes on.
+func (w *walker) tellsAbove(buf *[maxParagraph]byte, stalls bool) bool {
+	unread := *w
+	above, ok := w.paragraph(buf)
+	told := above.list && above.last.kinds&(request|tell) != 0 || w.fenced && !stalls
+	tells := ok && above.requested && told
+	*w = unread
+	return tells
 }
 
 // report returns how a text ends whose last paragraph neither asks nor announces anything,

@@ -17,6 +17,13 @@ var asking = []string{
 	// What stands below the question only adds to it.
 	"The import is ready. Do we keep the old rows, or drop them?\n\nThe old rows take 3 MB.",
 	"Should the limit be 10 or 20? The form depends on it.\n\nFor comparison: the old form took 15.",
+	"Cihazın adresini düzelttim. Panelden cihazı kapatıp açın; ekran görüntüsünü gönderirseniz ölçeği ayarlarım.",
+	"Sudah saya perbaiki.\n\nRestart lagi layanannya:\n\n```bash\nmake run\n```\n\nLalu coba lagi halaman masuk.",
+	"Подожди 5 минут, затем:\n\n```bash\nmake up\n```\n\nТеперь образ будет меньше.",
+	"Lo siguiente es que reinicies el servicio y me pases la salida.",
+	"まず、依存関係を入れてから、もう一度サーバーを起動してください！",
+	"你接下来这样做：\n\n1. 在控制台新建一个密钥\n2. 把它写进 `.env`\n3. 完成后告诉我\n\n我马上继续部署。",
+	"अब सर्वर को दोबारा चलाइए और देखिए कि पेज खुलता है या नहीं।",
 	"Thought: Do I need to use a tool? No\nAI: Which database should I use?",
 	"Shall I go on? Yes or no?",
 	"Open http://localhost:3000/?q=1 to see it.",
@@ -553,6 +560,7 @@ var asking = []string{
 
 // waiting are ends that say that the agent's own work still runs.
 var waiting = []string{
+	"The training is running in the background.\n\nYou can follow it with:\n\n```\ntail -f train.log\n```",
 	"The audit agent finished. 3 of 5 complete.",
 	"Zwei Berichte sind da, 2 von 4 fertig, die Agenten arbeiten noch.",
 	"Агент тестов закончил. 2 из 5 завершены.",

@@ -346,6 +346,7 @@ func (r *reading) end(s *sentence, end int) {
 		r.offers = r.offers || s.offers()
 		s.kinds &^= doubt | not // an offer leaves nothing but what it names
 	}
+	r.goesOn = r.goesOn || s.meanwhile()
 	r.kinds |= s.kinds
 	r.last = *s
 	*s = sentence{start: end, label: s.label && end < len(r.text) && r.text[end] != '\n'}
@@ -386,7 +387,6 @@ func (s *sentence) combine() {
 // it; if that asks for leave, only a step that begins now does.
 func (r *reading) judge(s *sentence) {
 	waits := s.waits(r.kinds)
-	r.goesOn = r.goesOn || s.meanwhile()
 	r.waits = waits || r.waits && !s.meanwhile()
 	r.announced = r.announced || s.announces()
 	switch {
