@@ -159,7 +159,7 @@ func TestRefusals(t *testing.T) {
 	_, r := parse(t, `{}`)
 	for text, want := range map[string]*wire.ProviderError{
 		`{"error":{"type":"t","code":"c","message":"m"}}`: {Type: "t", Code: "c", Message: "m"}, `{"error":"m"}`: {Message: "m"},
-		`{"error":{"code":429,"message":"m"}}`: {Message: "m"},
+		`{"error":{"code":429,"message":"m"}}`: {Code: "429", Message: "m"},
 	} {
 		var reported *wire.ProviderError
 		require.ErrorAs(t, r.Refusal([]byte(text)), &reported, text)
