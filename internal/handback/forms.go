@@ -18,12 +18,18 @@ func (r *reading) instructs(start int) bool {
 		return true
 	}
 	word, rest, _ := bytes.Cut(text, []byte(" "))
-	if leadsIn(string(word)) {
+	if len(word) <= maxVerb && leadsIn(string(word)) {
 		word, rest, _ = bytes.Cut(rest, []byte(" "))
 	}
 	next, rest, _ := bytes.Cut(rest, []byte(" "))
+	if len(word) > maxVerb || len(next) > maxVerb {
+		return false
+	}
 	return isBareVerb(string(word)) && (beginsObject(string(next)) || isCount(string(next)) && !continuesSubject(rest))
 }
+
+// maxVerb is how many bytes a verb has at most.
+const maxVerb = 24
 
 // isCount reports whether an English word counts what a noun names: "trigger one event",
 // but also "verse one is done".
@@ -95,41 +101,6 @@ func beginsObject(word string) bool {
 	switch strings.TrimRight(word, ".,;:!") {
 	case "the", "a", "an", "your", "it", "this", "that", "these", "those", "both", "all", "each", "any", "them":
 		return true
-	}
-	return false
-}
-
-// isRemark reports whether the paragraph is a short one that ends in a sentence that reports
-// nothing: it tells somebody to do something, or it says how things are behind a report.
-func (r *reading) isRemark() bool {
-	l := &r.last
-	if r.list || l.label || l.words < minWords || !l.mark || r.length > maxNote || l.kinds&(offer|offerOnly|maybe) != 0 {
-		return false
-	}
-	return (r.stops > 1 || l.kinds&hedge != 0) && !r.reports() || r.kinds&left == 0 && r.instructs(l.start)
-}
-
-// maxNote is how many bytes a note has at most.
-const maxNote = 300
-
-// reports reports whether the last sentence says that something is done or left, names code,
-// or speaks of what the model does. A negation, or what may lead to a reason, reports
-// nothing, unless it is about what is left.
-func (r *reading) reports() bool {
-	text, k := r.text[r.last.start:], r.last.kinds
-	switch {
-	case k&(left|reports) != 0:
-		return true
-	case k&(hedge|not) != 0:
-	case k&(near|now|me|step|start|doing|soStep) != 0, bytes.IndexByte(text, omitted) >= 0:
-		return true
-	}
-	for len(text) > 0 {
-		n := wordLength(text)
-		if n > 0 && r.book.ends(text[:n])&reports != 0 {
-			return true
-		}
-		text = text[max(n, 1):]
 	}
 	return false
 }

@@ -78,10 +78,9 @@ func Of(text string) End {
 	if !ok {
 		return w.wordless()
 	}
-	fenced, stalls := w.fenced, last.announced || last.breaksOff(&w) || last.printsCall()
-	remark := !stalls && last.isRemark()
+	stalls, found := last.announced || last.breaksOff(&w) || last.printsCall(), w.evidenceOf(&last)
 	switch {
-	case w.waits(&buf, &last, remark || fenced && !stalls):
+	case w.waits(&buf, &last, !stalls && last.kinds&reports == 0):
 		return Waits
 	case last.asks():
 		return Asks
@@ -91,12 +90,10 @@ func Of(text string) End {
 		return above
 	case stalls:
 		return Announces
-	case last.offers, last.kinds.leaves(), fenced && w.tellsShell():
+	case last.offers:
 		return Leaves
-	case fenced:
-		return Unclear
 	}
-	return w.report(&buf, remark)
+	return w.report(&buf, &found)
 }
 
 // waits reports whether the last paragraph, or what stands above it, waits for the agent's
@@ -128,9 +125,11 @@ func (w *walker) worksAbove(buf *[maxParagraph]byte, with kinds) bool {
 // above returns how a text ends if that depends on what stands above its last paragraph: a
 // list of options, or a remark, belongs to the question above it.
 func (w *walker) above(buf *[maxParagraph]byte, last *reading, stalls bool) End {
+	unread := *w
+	defer func() { *w = unread }()
 	switch {
 	case last.list, last.last.label && !stalls:
-		return w.aboveList(buf, &last.kinds)
+		return w.aboveList(buf, last.kinds)
 	case !stalls && last.length <= maxRemark && w.remarkAsks(buf, last.kinds), w.tellsAbove(buf, stalls):
 		return Asks
 	}
@@ -149,37 +148,27 @@ func (w *walker) tellsAbove(buf *[maxParagraph]byte, stalls bool) bool {
 	return tells
 }
 
-// report returns how a text ends whose last paragraph neither asks nor announces anything,
-// nor leaves something by its words. It may be a remark on a list above it, or a remark that
-// reports nothing.
-func (w *walker) report(buf *[maxParagraph]byte, remark bool) End {
-	listed := false
-	all := kinds(0)
-	for range maxOptions {
-		above, ok := w.paragraph(buf)
-		switch {
-		case !ok:
-			if remark && !listed && w.known == 0 {
-				return Leaves
-			}
-			return all.end()
-		case above.list && above.text[0] != '|':
-			all |= above.kinds
-		case above.list:
-		case listed && above.introducesPlan():
-			return Announces
-		default:
-			return all.end()
-		}
-		listed = true
+// report returns how a text ends whose last paragraph neither asks nor announces anything: it
+// reports, or it leaves what is open to others. It may stand below a list that announces
+// steps.
+func (w *walker) report(buf *[maxParagraph]byte, found *evidence) End {
+	if found.offersRest {
+		return Unclear
 	}
-	return all.end()
-}
-
-// end returns how a text ends with a remark on a list with these kinds: the list may be
-// what somebody has to do.
-func (k kinds) end() End {
-	if k&(request|tell|you|imperative) != 0 && k&left == 0 {
+	above, ok := w.paragraph(buf)
+	if ok {
+		found.standsBelow(&above)
+	}
+	for range maxOptions {
+		if found.shape&standsAboveCode != 0 || !ok || !above.list || above.text[0] == '|' {
+			break
+		}
+		above, ok = w.paragraph(buf)
+		if ok && !above.list && above.introducesPlan() {
+			return Announces
+		}
+	}
+	if found.leaves() {
 		return Leaves
 	}
 	return Unclear
@@ -220,8 +209,8 @@ func BreaksOff(text string) bool {
 
 // aboveList returns how the paragraph above a list ends: it may ask which of the items to
 // do, announce them all, or wait for them. Some paragraphs of the list may have been read
-// already, with these kinds of phrases; those of a paragraph that introduces it are added.
-func (w *walker) aboveList(buf *[maxParagraph]byte, items *kinds) End {
+// already, with these kinds of phrases.
+func (w *walker) aboveList(buf *[maxParagraph]byte, items kinds) End {
 	for range maxOptions {
 		above, ok := w.paragraph(buf)
 		switch {
@@ -229,7 +218,7 @@ func (w *walker) aboveList(buf *[maxParagraph]byte, items *kinds) End {
 			return Unclear
 		case above.asks():
 			return Asks
-		case above.waits, above.kinds&runs != 0 && *items&work != 0:
+		case above.waits, above.kinds&runs != 0 && items&work != 0:
 			return Waits
 		case above.offers:
 			return Leaves
@@ -237,7 +226,6 @@ func (w *walker) aboveList(buf *[maxParagraph]byte, items *kinds) End {
 		case above.introducesPlan():
 			return Announces
 		default:
-			*items |= above.kinds
 			return Unclear
 		}
 	}
@@ -258,9 +246,9 @@ func (w *walker) remarkAsks(buf *[maxParagraph]byte, remark kinds) bool {
 	switch {
 	case !ok:
 	case above.asks():
-		asks = above.list || remark&(leaning|offer) != 0 || above.last.question && above.last.kinds&why == 0
+		asks = above.list || remark&(leaning|offer) != 0 || above.last.question && above.last.kinds&why == 0 || remark&(reports|left|step|start) == 0
 	default:
-		asks = above.list && w.aboveList(buf, &remark) == Asks
+		asks = above.list && w.aboveList(buf, remark) == Asks
 	}
 	*w = unread
 	return asks

@@ -58,20 +58,8 @@ const (
 	nothing    kinds = 0         // hides a shorter phrase: "I'll be"
 )
 
-// doubt are the kinds that leave what is open to others.
-const doubt = barred | you | consent | theirs | stuck | request | tell | imperative | idle | awaits | leaning
-
 // closed are the kinds of closed classes of words.
 const closed = you | upon | not | later | hedge
-
-// leaves reports whether what is open is left to others, or may be. What is left may have the
-// names of todos, and these have verbs.
-func (k kinds) leaves() bool {
-	if k&left != 0 {
-		k &^= imperative
-	}
-	return k&doubt != 0
-}
 
 // kindNames are the names of kinds in the files of the lexicon.
 func kindNames() map[string]kinds {

@@ -19,6 +19,7 @@ type reading struct {
 	waits     bool // the agent's own work still runs, and nothing is announced meanwhile
 	goesOn    bool // a step is announced that waits for nothing
 	kinds     kinds
+	before    kinds // of the sentences before the last one
 	length    int
 	last      sentence // the last sentence with a word in it
 	text      []byte
@@ -342,11 +343,9 @@ func (r *reading) end(s *sentence, end int) {
 		s.kinds |= imperative
 	}
 	r.judge(s)
-	if s.kinds&(offer|offerOnly|maybe) != 0 && !s.handsBack() {
-		r.offers = r.offers || s.offers()
-		s.kinds &^= doubt | not // an offer leaves nothing but what it names
-	}
+	r.offers = r.offers || s.offers()
 	r.goesOn = r.goesOn || s.meanwhile()
+	r.before = r.kinds
 	r.kinds |= s.kinds
 	r.last = *s
 	*s = sentence{start: end, label: s.label && end < len(r.text) && r.text[end] != '\n'}
@@ -428,20 +427,21 @@ func (s *sentence) free() bool {
 // has said what is in before.
 func (s *sentence) waits(before kinds) bool {
 	k := before | s.kinds
-	known := k&work != 0 || k&runs != 0 && s.kinds&(awaits|idle|done) != 0 && s.kinds&tell == 0 || s.awaitsNamed()
+	ends := s.kinds&done != 0
+	known := k&work != 0 || k&runs != 0 && s.kinds&(awaits|idle|done) != 0 && s.kinds&tell == 0 || s.awaitsNamed() || s.kinds&(awaits|idle) != 0 && ends
 	switch {
-	case !known, s.kinds&request != 0, s.meanwhile():
+	case !known, s.kinds&request != 0 && (!ends || s.kinds&idle == 0), s.meanwhile():
 		return false
 	case s.kinds&(work|runs|awaits|idle|done) == work:
 		return false // it says something else about the work
 	}
-	reported := k&begun != 0 || before&work != 0 && before&(step|start) == 0
-	return s.kinds&(runs|awaits|idle) != 0 || s.kinds&done != 0 && reported
+	reported := k&(begun|runs) != 0 || before&work != 0 && before&(step|start) == 0
+	return s.kinds&(runs|awaits|idle) != 0 || ends && (reported || s.kinds&(hang|upon) == hang|upon && s.kinds&work != 0)
 }
 
 // awaitsNamed reports whether s waits for something that is not the user's.
 func (s *sentence) awaitsNamed() bool {
-	return s.kinds&awaits != 0 && s.kinds&doubt&^(awaits|idle) == 0
+	return s.kinds&awaits != 0 && s.kinds&(barred|you|consent|theirs|stuck|request|tell|imperative|leaning) == 0
 }
 
 // meanwhile reports whether s announces what the model does while it waits.
@@ -471,6 +471,17 @@ func (s *sentence) handsBack() bool {
 // who gets such an offer has the turn.
 func (s *sentence) offers() bool {
 	return s.kinds&(offer|offerOnly) != 0 && s.kinds&(can|leave) != 0 && s.kinds&left == 0
+}
+
+// isCourtesy reports whether s offers nothing in particular: "let me know if you have any
+// questions".
+func (s *sentence) isCourtesy() bool {
+	return s.kinds&(offer|offerOnly|maybe) != 0 && s.kinds&(can|me|barred|consent|request|stuck) == 0
+}
+
+// offersRest reports whether s offers only what is left: the model could go on with it.
+func (s *sentence) offersRest() bool {
+	return s.kinds&(offer|offerOnly) != 0 && s.kinds&left != 0 && s.kinds&(barred|consent|request|stuck) == 0
 }
 
 // introducesPlan reports whether the paragraph announces the list that follows it.
@@ -506,7 +517,13 @@ func (r *reading) breaksOff(w *walker) bool {
 	case ':', '：':
 		return !w.fenced // the code is what the colon announces
 	}
-	return !w.fenced && unicode.In(last, unicode.Latin, unicode.Cyrillic, unicode.Greek) && r.lacksEnd(w)
+	switch {
+	case w.fenced:
+		return false
+	case unicode.In(last, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
+		return r.stops > 0 && !r.last.mark && !r.last.label && r.last.words >= minProse
+	}
+	return unicode.In(last, unicode.Latin, unicode.Cyrillic, unicode.Greek) && r.lacksEnd(w)
 }
 
 // lacksEnd reports whether the last sentence, which ends in a letter, has no end. Notes,
@@ -533,7 +550,7 @@ func (w *walker) isCasual() bool {
 		switch {
 		case 'a' <= c && c <= 'z':
 			return true
-		case c >= utf8.RuneSelf, isAlnum(c):
+		case c >= utf8.RuneSelf, c == '`', isAlnum(c):
 			return false
 		}
 	}
