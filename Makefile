@@ -46,7 +46,7 @@ test: need-go ## Test the library and the command, quickly: ARGS='-run X'
 	@$(PURE); go test -short $(ARGS) ./... || failed=1; \
 	cd cmd/carryon && go test -short $(ARGS) ./... || failed=1; exit $${failed:-0}
 
-test-all: need-go ## Test every module, long tests included, what programs use with the race detector: RACE=auto|on|off
+test-all: need-go ## Test every module in full, and what programs use again with the race detector, quickly: RACE=auto|on|off
 	@race=-race; \
 	if [ '$(RACE)' = off ]; then race=; \
 	elif [ '$(RACE)' != on ] && ! go build -race runtime/cgo >/dev/null 2>&1; then race=; \
@@ -62,7 +62,7 @@ test-all: need-go ## Test every module, long tests included, what programs use w
 	command -v chromium >/dev/null || echo 'No chromium here: the page of the command is not tested in a browser.'; \
 	$(EACH) case $$dir in \
 		./conformance*|./scripts/*) CGO_ENABLED=0 go test -shuffle=on $(ARGS) ./... ;; \
-		*) go test $$race -shuffle=on $(ARGS) ./... ;; \
+		*) CGO_ENABLED=0 go test -shuffle=on $(ARGS) ./... && { [ -z "$$race" ] || go test $$race -short -shuffle=on $(ARGS) ./...; } ;; \
 	esac || failed=1; $(DONE)
 
 linear: need-go ## Check that hostile input takes time in proportion to its size (benchmarks)

@@ -103,15 +103,16 @@ func (w *walker) waits(buf *[maxParagraph]byte, last *reading, adds bool) bool {
 	if last.rests() {
 		return last.waits || w.worksAbove(buf, begun|runs)
 	}
-	return !last.asks() && (last.waits || adds && w.worksAbove(buf, nothing))
+	return !last.asks() && (last.waits || adds && last.length <= maxRemark && w.worksAbove(buf, nothing))
 }
 
 // worksAbove reports whether a paragraph above the last one waits for the agent's own work,
 // or speaks of it with one of some kinds, and none asks anything behind that.
 func (w *walker) worksAbove(buf *[maxParagraph]byte, with kinds) bool {
+	const near = 2 // paragraphs
 	unread := *w
 	works := false
-	for range maxOptions {
+	for range near {
 		above, ok := w.paragraph(buf)
 		works = ok && (above.waits || above.kinds&work != 0 && above.kinds&with != 0) && !above.asked
 		if !ok || works || above.asked {

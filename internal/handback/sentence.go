@@ -441,7 +441,7 @@ func (s *sentence) waits(before kinds) bool {
 
 // awaitsNamed reports whether s waits for something that is not the user's.
 func (s *sentence) awaitsNamed() bool {
-	return s.kinds&awaits != 0 && s.kinds&(barred|you|consent|theirs|stuck|request|tell|imperative|leaning) == 0
+	return s.kinds&awaits != 0 && s.kinds&(barred|you|consent|theirs|stuck|request|tell|imperative|leaning|step) == 0
 }
 
 // meanwhile reports whether s announces what the model does while it waits.
