@@ -1502,3 +1502,11 @@ func TestIsPlainStopCostsNothingInTheCommonCase(t *testing.T) {
 	reason := "stop"
 	assert.Zero(t, measure.Allocations(func() { _ = handback.IsPlainStop(reason) }))
 }
+
+// What follows the options of a question is a remark only if it is short.
+func TestRemarksAreShort(t *testing.T) {
+	t.Parallel()
+	const question, remark = "Which one first?\n\n1. the exporter\n2. the importer\n\n", "The exporter writes one file per table and closes it. "
+	assert.Equal(t, handback.Asks, handback.Of(question+remark))
+	assert.NotEqual(t, handback.Asks, handback.Of(question+strings.Repeat(remark, 9)))
+}
