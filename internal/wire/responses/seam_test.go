@@ -341,6 +341,7 @@ func TestReasoningAtTheEndOfAContinuation(t *testing.T) {
 		shown  bool
 	}{
 		"behind a message":              {inOrder(messageEvents("m2", "Now."), reasoningEvents()), messageItem("m2", "Now.") + `,{"id":"rs_9","type":"reasoning","summary":[]}`, true},
+		"behind the same message again": {inOrder(messageEvents("m2", wiretest.Plan), reasoningEvents()), messageItem("m2", wiretest.Plan) + `,{"id":"rs_9","type":"reasoning","summary":[]}`, true},
 		"behind a call":                 {inOrder(callEvents(0), reasoningEvents()), callItem() + `,{"id":"rs_9","type":"reasoning","summary":[]}`, false},
 		"behind a message with a pause": {inOrder(messageEvents("m2", "Now."), reasoningEvents(), paused), messageItem("m2", "Now.") + `,{"id":"rs_9","type":"reasoning","summary":[]},` + pause.Replace(callItem()), false},
 		"behind a printed pause":        {inOrder(messageEvents("m2", printed), reasoningEvents()), messageItem("m2", printed) + `,{"id":"rs_9","type":"reasoning","summary":[]}`, false},

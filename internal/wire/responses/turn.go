@@ -373,6 +373,9 @@ func (t *turn) readKind(it *item, f *fields, isNew bool, to adapter.TurnReader) 
 	case hosted:
 		to.Content()
 	case reasoning:
+		if !t.first && len(r.messages) > 0 {
+			to.Content() // it goes with the message before it, even if that says the same again
+		}
 	}
 }
 
