@@ -426,17 +426,31 @@ func (s *sentence) free() bool {
 // waits reports whether s says that the agent's own work still runs, in a paragraph that
 // has said what is in before.
 func (s *sentence) waits(before kinds) bool {
-	k := before | s.kinds
-	ends := s.kinds&done != 0
-	known := k&work != 0 || k&runs != 0 && s.kinds&(awaits|idle|done) != 0 && s.kinds&tell == 0 || s.awaitsNamed() || s.kinds&(awaits|idle) != 0 && ends
+	k, ends := before|s.kinds, s.kinds&done != 0
 	switch {
-	case !known, s.kinds&request != 0 && (!ends || s.kinds&idle == 0), s.meanwhile():
+	case !s.isOfWork(before), s.kinds&request != 0 && (!ends || s.kinds&idle == 0), s.meanwhile():
 		return false
 	case s.kinds&(work|runs|awaits|idle|done) == work:
 		return false // it says something else about the work
+	case s.kinds&(runs|awaits|idle) != 0:
+		return true
 	}
-	reported := k&(begun|runs) != 0 || before&work != 0 && before&(step|start) == 0
-	return s.kinds&(runs|awaits|idle) != 0 || ends && (reported || s.kinds&(hang|upon) == hang|upon && s.kinds&work != 0)
+	began := k&(begun|runs) != 0 || before&work != 0 && before&(step|start) == 0
+	hangsOnIt := s.kinds&(hang|upon) == hang|upon && s.kinds&work != 0
+	return ends && (began || hangsOnIt)
+}
+
+// isOfWork reports whether s is about work that the agent has started: it is named, runs, or
+// is what the model waits for.
+func (s *sentence) isOfWork(before kinds) bool {
+	k, ends := before|s.kinds, s.kinds&done != 0
+	switch {
+	case k&work != 0, s.awaitsNamed():
+		return true
+	case k&runs != 0 && (ends || s.kinds&(awaits|idle) != 0) && s.kinds&tell == 0:
+		return true
+	}
+	return ends && s.kinds&(awaits|idle) != 0
 }
 
 // awaitsNamed reports whether s waits for something that is not the user's.

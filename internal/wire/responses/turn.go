@@ -373,9 +373,15 @@ func (t *turn) readKind(it *item, f *fields, isNew bool, to adapter.TurnReader) 
 	case hosted:
 		to.Content()
 	case reasoning:
-		if !t.first && len(r.messages) > 0 {
-			to.Content() // it goes with the message before it, even if that says the same again
-		}
+		t.readReasoning(to)
+	}
+}
+
+// readReasoning reports an item of reasoning. It goes with the message before it, which is
+// shown even if it says the same again.
+func (t *turn) readReasoning(to adapter.TurnReader) {
+	if !t.first && len(t.read.messages) > 0 {
+		to.Content()
 	}
 }
 
