@@ -86,7 +86,9 @@ func Of(text string) End {
 	case last.asks():
 		return Asks
 	}
-	switch above := w.above(&buf, &last, stalls); {
+	var room [maxParagraph]byte
+	up := w.upper(&room)
+	switch above := w.above(&buf, &last, &up, stalls); {
 	case above != Unclear:
 		return above
 	case stalls:
@@ -94,7 +96,22 @@ func Of(text string) End {
 	case last.offers:
 		return Leaves
 	}
-	return w.report(&buf, &found)
+	return up.report(&buf, &found)
+}
+
+// An upper is the paragraph above the last one, if there is one, and the walker behind it.
+type upper struct {
+	reading
+
+	ok   bool
+	rest walker
+}
+
+// upper reads the paragraph above the one that was read last.
+func (w *walker) upper(buf *[maxParagraph]byte) upper {
+	up := upper{rest: *w}
+	up.reading, up.ok = up.rest.paragraph(buf)
+	return up
 }
 
 // waits reports whether the last paragraph, or what stands above it, waits for the agent's
@@ -102,15 +119,15 @@ func Of(text string) End {
 // One that only adds something leaves a wait above it as it is.
 func (w *walker) waits(buf *[maxParagraph]byte, last *reading, adds bool) bool {
 	if last.rests() {
-		return last.waits || w.worksAbove(buf, begun|runs)
+		return last.waits || w.worksAbove(buf, 2, begun|runs)
 	}
-	return !last.asks() && (last.waits || adds && last.length <= maxRemark && w.worksAbove(buf, nothing))
+	return !last.asks() && (last.waits || adds && last.length <= maxRemark && w.worksAbove(buf, 1, nothing))
 }
 
 // worksAbove reports whether a paragraph above the last one waits for the agent's own work,
-// or speaks of it with one of some kinds, and none asks anything behind that.
-func (w *walker) worksAbove(buf *[maxParagraph]byte, with kinds) bool {
-	const near = 2 // paragraphs
+// or speaks of it with one of some kinds, and none asks anything behind that. It looks at the
+// nearest ones.
+func (w *walker) worksAbove(buf *[maxParagraph]byte, near int, with kinds) bool {
 	unread := *w
 	works := false
 	for range near {
@@ -126,49 +143,43 @@ func (w *walker) worksAbove(buf *[maxParagraph]byte, with kinds) bool {
 
 // above returns how a text ends if that depends on what stands above its last paragraph: a
 // list of options, or a remark, belongs to the question above it.
-func (w *walker) above(buf *[maxParagraph]byte, last *reading, stalls bool) End {
+func (w *walker) above(buf *[maxParagraph]byte, last *reading, up *upper, stalls bool) End {
 	unread := *w
 	defer func() { *w = unread }()
 	switch {
 	case last.list, last.last.label && !stalls:
 		return w.aboveList(buf, last.kinds)
-	case !stalls && last.length <= maxRemark && w.remarkAsks(buf, last.kinds), w.tellsAbove(buf, stalls):
+	case !stalls && last.length <= maxRemark && w.remarkAsks(buf, last.kinds), up.tells(stalls):
 		return Asks
 	}
 	return Unclear
 }
 
-// tellsAbove reports whether the paragraph above the last one tells the user what to do: in
-// the last item of a list, or with code that follows. What stands behind that only says what
+// tells reports whether the paragraph above the last one tells the user what to do: in the
+// last item of a list, or with code that follows. What stands behind that only says what
 // comes of it, but a step behind code goes on.
-func (w *walker) tellsAbove(buf *[maxParagraph]byte, stalls bool) bool {
-	unread := *w
-	above, ok := w.paragraph(buf)
-	told := above.list && above.last.kinds&(request|tell) != 0 || w.fenced && !stalls
-	tells := ok && above.requested && told
-	*w = unread
-	return tells
+func (u *upper) tells(stalls bool) bool {
+	told := u.list && u.last.kinds&(request|tell) != 0 || u.rest.fenced && !stalls
+	return u.ok && u.requested && told
 }
 
 // report returns how a text ends whose last paragraph neither asks nor announces anything: it
 // reports, or it leaves what is open to others. It may stand below a list that announces
 // steps.
-func (w *walker) report(buf *[maxParagraph]byte, found *evidence) End {
+func (u *upper) report(buf *[maxParagraph]byte, found *evidence) End {
 	if found.offersRest {
 		return Unclear
 	}
-	above, ok := w.paragraph(buf)
-	if ok {
-		found.standsBelow(&above)
+	if u.ok {
+		found.standsBelow(&u.reading)
 	}
-	for range maxOptions {
-		if found.shape&standsAboveCode != 0 || !ok || !above.list || above.text[0] == '|' {
-			break
-		}
-		above, ok = w.paragraph(buf)
+	inList := u.ok && u.list && u.text[0] != '|' && found.shape&standsAboveCode == 0
+	for n := 0; inList && n < maxOptions; n++ {
+		above, ok := u.rest.paragraph(buf)
 		if ok && !above.list && above.introducesPlan() {
 			return Announces
 		}
+		inList = ok && above.list && above.text[0] != '|'
 	}
 	if found.leaves() {
 		return Leaves
