@@ -74,21 +74,23 @@ func Of(text string) End {
 		return Blank
 	}
 	w := newWalker(text)
-	var buf [maxParagraph]byte
-	last, ok := w.paragraph(&buf)
-	if !ok {
-		return w.wordless()
-	}
-	stalls, found := last.announced || last.breaksOff(&w) || last.printsCall(), w.evidenceOf(&last)
+	var room [3][maxParagraph]byte // for the last paragraph, the one above it, and others in turn
+	last, ok := w.paragraph(&room[0])
 	switch {
-	case w.waits(&buf, &last, !stalls && last.kinds&reports == 0):
+	case !ok:
+		return w.wordless()
+	case last.asks() && !last.rests():
+		return Asks
+	}
+	stalls := last.announced || last.breaksOff(&w) || last.printsCall()
+	up, buf := w.upper(&room[1]), &room[2]
+	switch {
+	case last.waits, up.waitsFor(buf, &last, stalls):
 		return Waits
 	case last.asks():
 		return Asks
 	}
-	var room [maxParagraph]byte
-	up := w.upper(&room)
-	switch above := w.above(&buf, &last, &up, stalls); {
+	switch above := w.above(buf, &last, &up, stalls); {
 	case above != Unclear:
 		return above
 	case stalls:
@@ -96,10 +98,10 @@ func Of(text string) End {
 	case last.offers:
 		return Leaves
 	}
-	return up.report(&buf, &found)
+	return w.report(buf, &last, &up)
 }
 
-// An upper is the paragraph above the last one, if there is one, and the walker behind it.
+// An upper is a paragraph above the last one, if there is one, and the walker behind it.
 type upper struct {
 	reading
 
@@ -107,49 +109,48 @@ type upper struct {
 	rest walker
 }
 
-// upper reads the paragraph above the one that was read last.
+// upper reads the paragraph above the one that was read last, and leaves w where it is.
 func (w *walker) upper(buf *[maxParagraph]byte) upper {
 	up := upper{rest: *w}
 	up.reading, up.ok = up.rest.paragraph(buf)
 	return up
 }
 
-// waits reports whether the last paragraph, or what stands above it, waits for the agent's
-// own work, so that what the last one says of the user or of later steps is for afterwards.
-// One that only adds something leaves a wait above it as it is.
-func (w *walker) waits(buf *[maxParagraph]byte, last *reading, adds bool) bool {
+// waitsFor reports whether what stands above the last paragraph waits for the agent's own
+// work, so that what the last one says of the user or of later steps is for afterwards. One
+// that only adds something leaves a wait above it as it is.
+func (u *upper) waitsFor(buf *[maxParagraph]byte, last *reading, stalls bool) bool {
 	if last.rests() {
-		return last.waits || w.worksAbove(buf, 2, begun|runs)
+		return u.works(begun|runs) || u.ok && !u.asked && u.isBelowWork(buf)
 	}
-	return !last.asks() && (last.waits || adds && last.length <= maxRemark && w.worksAbove(buf, 1, nothing))
+	adds := !stalls && last.kinds&reports == 0 && last.length <= maxRemark
+	return adds && u.works(nothing)
 }
 
-// worksAbove reports whether a paragraph above the last one waits for the agent's own work,
-// or speaks of it with one of some kinds, and none asks anything behind that. It looks at the
-// nearest ones.
-func (w *walker) worksAbove(buf *[maxParagraph]byte, near int, with kinds) bool {
-	unread := *w
-	works := false
-	for range near {
-		above, ok := w.paragraph(buf)
-		works = ok && (above.waits || above.kinds&work != 0 && above.kinds&with != 0) && !above.asked
-		if !ok || works || above.asked {
-			break
-		}
-	}
-	*w = unread
-	return works
+// works reports whether u waits for the agent's own work, or speaks of it with one of some
+// kinds, and asks nothing.
+func (u *upper) works(with kinds) bool {
+	return u.ok && !u.asked && (u.waits || u.kinds&work != 0 && u.kinds&with != 0)
+}
+
+// isBelowWork reports whether the paragraph above u says that the agent's own work runs, or
+// was started.
+func (u *upper) isBelowWork(buf *[maxParagraph]byte) bool {
+	next := u.rest.upper(buf)
+	return next.works(begun | runs)
 }
 
 // above returns how a text ends if that depends on what stands above its last paragraph: a
 // list of options, or a remark, belongs to the question above it.
 func (w *walker) above(buf *[maxParagraph]byte, last *reading, up *upper, stalls bool) End {
-	unread := *w
-	defer func() { *w = unread }()
+	const far = (maxOptions + 1) * maxParagraph
 	switch {
 	case last.list, last.last.label && !stalls:
-		return w.aboveList(buf, last.kinds)
-	case !stalls && last.length <= maxRemark && w.remarkAsks(buf, last.kinds), up.tells(stalls):
+		return up.endOfList(buf, last.kinds)
+	case up.tells(stalls):
+		return Asks
+	case stalls, last.length > maxRemark, !hasQuestionMark(w.text[max(0, w.at-far):max(0, w.at)]):
+	case up.asksAbove(buf, last.kinds):
 		return Asks
 	}
 	return Unclear
@@ -163,29 +164,77 @@ func (u *upper) tells(stalls bool) bool {
 	return u.ok && u.requested && told
 }
 
+// asksAbove reports whether the last paragraph, with the given kinds of phrases, only adds
+// to a question above it: it follows the question's options, or says what the model would
+// choose.
+func (u *upper) asksAbove(buf *[maxParagraph]byte, remark kinds) bool {
+	switch {
+	case !u.ok:
+		return false
+	case u.asks():
+		return u.list || remark&(leaning|offer) != 0 || u.last.question && u.last.kinds&why == 0 || remark&(reports|left|step|start) == 0
+	case u.list:
+		next := u.rest.upper(buf)
+		return next.endOfList(buf, remark) == Asks
+	}
+	return false
+}
+
+// endOfList returns how the paragraph above a list ends, which is u or stands above it: it
+// may ask which of the items to do, announce them all, or wait for them. items are the
+// kinds of phrases of what has been read of the list.
+func (u *upper) endOfList(buf *[maxParagraph]byte, items kinds) End {
+	next := *u
+	for range maxOptions {
+		switch {
+		case !next.ok:
+			return Unclear
+		case next.asks():
+			return Asks
+		case next.waits, next.kinds&runs != 0 && items&work != 0:
+			return Waits
+		case next.offers:
+			return Leaves
+		case next.list:
+		case next.introducesPlan():
+			return Announces
+		default:
+			return Unclear
+		}
+		next = next.rest.upper(buf)
+	}
+	return Unclear
+}
+
 // report returns how a text ends whose last paragraph neither asks nor announces anything: it
 // reports, or it leaves what is open to others. It may stand below a list that announces
 // steps.
-func (u *upper) report(buf *[maxParagraph]byte, found *evidence) End {
-	if found.offersRest {
+func (w *walker) report(buf *[maxParagraph]byte, last *reading, up *upper) End {
+	switch {
+	case last.last.offersRest():
 		return Unclear
-	}
-	if u.ok {
-		found.standsBelow(&u.reading)
-	}
-	inList := u.ok && u.list && u.text[0] != '|' && found.shape&standsAboveCode == 0
-	for n := 0; inList && n < maxOptions; n++ {
-		above, ok := u.rest.paragraph(buf)
-		if ok && !above.list && above.introducesPlan() {
-			return Announces
-		}
-		inList = ok && above.list && above.text[0] != '|'
-	}
-	if found.leaves() {
+	case !w.fenced && up.isBelowPlan(buf):
+		return Announces
+	case w.evidenceOf(last, up).leaves():
 		return Leaves
 	}
 	return Unclear
 }
+
+// isBelowPlan reports whether u is a list that the paragraph above it announces.
+func (u *upper) isBelowPlan(buf *[maxParagraph]byte) bool {
+	next := *u
+	for n := 0; n < maxOptions && next.isItems(); n++ {
+		next = next.rest.upper(buf)
+		if next.ok && !next.list && next.introducesPlan() {
+			return true
+		}
+	}
+	return false
+}
+
+// isItems reports whether u has the items of a list, not the rows of a table.
+func (u *upper) isItems() bool { return u.ok && u.list && u.text[0] != '|' }
 
 // wordless returns how a text ends that has no word: it may be code alone, or empty tags.
 func (w *walker) wordless() End {
@@ -218,53 +267,6 @@ func BreaksOff(text string) bool {
 		return false
 	}
 	return !last.announced || dangles(end[bytes.LastIndexAny(end, " \n")+1:])
-}
-
-// aboveList returns how the paragraph above a list ends: it may ask which of the items to
-// do, announce them all, or wait for them. Some paragraphs of the list may have been read
-// already, with these kinds of phrases.
-func (w *walker) aboveList(buf *[maxParagraph]byte, items kinds) End {
-	for range maxOptions {
-		above, ok := w.paragraph(buf)
-		switch {
-		case !ok:
-			return Unclear
-		case above.asks():
-			return Asks
-		case above.waits, above.kinds&runs != 0 && items&work != 0:
-			return Waits
-		case above.offers:
-			return Leaves
-		case above.list:
-		case above.introducesPlan():
-			return Announces
-		default:
-			return Unclear
-		}
-	}
-	return Unclear
-}
-
-// remarkAsks reports whether the last paragraph, with the given kinds of phrases, only
-// adds to a question above it: it follows the question's options, or says what the
-// model would choose.
-func (w *walker) remarkAsks(buf *[maxParagraph]byte, remark kinds) bool {
-	const far = (maxOptions + 1) * maxParagraph
-	if !hasQuestionMark(w.text[max(0, w.at-far):max(0, w.at)]) {
-		return false
-	}
-	unread := *w
-	above, ok := w.paragraph(buf)
-	asks := false
-	switch {
-	case !ok:
-	case above.asks():
-		asks = above.list || remark&(leaning|offer) != 0 || above.last.question && above.last.kinds&why == 0 || remark&(reports|left|step|start) == 0
-	default:
-		asks = above.list && w.aboveList(buf, remark) == Asks
-	}
-	*w = unread
-	return asks
 }
 
 // isQuestionMark reports whether r is a question mark of some script, whatever stands

@@ -15,28 +15,26 @@ const (
 	standsAboveShell                   // the last paragraph, commands for a shell
 )
 
-// shapeOf returns the shape of the text of which only the last paragraph has been read.
-func (w *walker) shapeOf(last *reading) (s shape) {
+// shapeOf returns the shape of the text of which only the last paragraph has been read, below
+// up.
+func (w *walker) shapeOf(last *reading, up *upper) (s shape) {
 	const (
 		shortText = 160 // bytes
 		shortEnd  = 4   // words
 		many      = 4   // sentences
 	)
-	if len(w.text) < shortText && last.stops > 1 && bytes.IndexByte(last.text[last.last.start:], omitted) < 0 {
-		s |= isShort
-	}
-	if last.last.words <= shortEnd {
-		s |= hasShortEnd
-	}
-	if last.stops >= many {
-		s |= hasMany
-	}
-	if w.fenced {
-		s |= standsAboveCode
-		if w.tellsShell() {
-			s |= standsAboveShell
+	set := func(is bool, this shape) {
+		if is {
+			s |= this
 		}
 	}
+	set(len(w.text) < shortText && last.stops > 1 && bytes.IndexByte(last.text[last.last.start:], omitted) < 0, isShort)
+	set(last.last.words <= shortEnd, hasShortEnd)
+	set(last.stops >= many, hasMany)
+	set(up.ok, standsBelow)
+	set(up.ok && up.list, standsBelowList)
+	set(w.fenced, standsAboveCode)
+	set(w.fenced && w.tellsShell(), standsAboveShell)
 	return s
 }
 
@@ -46,14 +44,12 @@ func (w *walker) shapeOf(last *reading) (s shape) {
 type evidence struct {
 	last, paragraph, above kinds // of the last sentence, its paragraph, and the one above that
 	shape                  shape
-	offersRest             bool // the last sentence offers only what is left
-	isList                 bool // the last paragraph is a list
 }
 
-// evidenceOf returns what the last paragraph tells, the only one that has been read.
-func (w *walker) evidenceOf(last *reading) evidence {
+// evidenceOf returns what the last paragraph tells, and the one above it.
+func (w *walker) evidenceOf(last *reading, up *upper) evidence {
 	s := &last.last
-	e := evidence{last: s.kinds, paragraph: last.kinds, shape: w.shapeOf(last), offersRest: s.offersRest(), isList: last.list}
+	e := evidence{last: s.kinds, paragraph: last.kinds, above: up.kinds, shape: w.shapeOf(last, up)}
 	switch {
 	case s.isCourtesy():
 		e.last, e.paragraph = last.before, last.before
@@ -61,20 +57,11 @@ func (w *walker) evidenceOf(last *reading) evidence {
 		e.last |= imperative
 		e.paragraph |= imperative
 	}
-	return e
-}
-
-// standsBelow adds the paragraph above the last one.
-func (e *evidence) standsBelow(above *reading) {
-	e.above = above.kinds
-	e.shape |= standsBelow
-	if e.isList && above.kinds&left != 0 { // the names of todos have verbs, too
+	if last.list && up.kinds&left != 0 { // the names of todos have verbs, too
 		e.last &^= imperative
 		e.paragraph &^= imperative
 	}
-	if above.list {
-		e.shape |= standsBelowList
-	}
+	return e
 }
 
 // A sign is a part of the evidence. By its weight, it speaks for a text that leaves
@@ -124,10 +111,10 @@ func (s *sign) isIn(e *evidence) bool {
 }
 
 // leaves reports whether the signs for a text that leaves something outweigh the others.
-func (e *evidence) leaves() bool {
+func (e evidence) leaves() bool {
 	sum := noSign
 	for i := range signs {
-		if signs[i].isIn(e) {
+		if signs[i].isIn(&e) {
 			sum += signs[i].weight
 		}
 	}
