@@ -13,7 +13,7 @@ import (
 // result names it as all todos. Many tools answer each call with their whole list.
 func echoOf(result string) (list []Todo, all bool) {
 	var parsed writeArguments
-	switch v := resultValue(strings.TrimSpace(result)).(type) {
+	switch v := resultValue(result).(type) {
 	case string:
 		parsed.items = listing(v)
 	case nil:
@@ -37,6 +37,7 @@ func echoOf(result string) (list []Todo, all bool) {
 // resultValue returns the JSON of a result, even if a sentence precedes it, or the
 // text of the result.
 func resultValue(text string) any {
+	text = strings.TrimSpace(text)
 	value, err := toolcall.Decode(text)
 	if err != nil {
 		return jsonBehind(text)
@@ -48,10 +49,10 @@ func resultValue(text string) any {
 func unwrapped(value any) any {
 	switch v := value.(type) {
 	case string:
-		return resultValue(strings.TrimSpace(v))
+		return resultValue(v)
 	case []any:
 		if areTexts(v) {
-			return resultValue(strings.TrimSpace(textOfParts(v)))
+			return resultValue(textOfParts(v))
 		}
 	}
 	fields, isObject := value.(map[string]any)
@@ -60,13 +61,13 @@ func unwrapped(value any) any {
 	}
 	inner := toolcall.Field(fields, "output", "result", "text", "message")
 	if text, ok := inner.(string); ok && !holdsList(fields) {
-		return resultValue(strings.TrimSpace(text))
+		return resultValue(text)
 	}
 	if inner != nil && len(fields) == 1 {
 		return unwrapped(inner)
 	}
 	if parts, ok := toolcall.Field(fields, "content").([]any); ok { // a result of MCP
-		return resultValue(strings.TrimSpace(textOfParts(parts)))
+		return resultValue(textOfParts(parts))
 	}
 	return value
 }
@@ -196,7 +197,7 @@ const createdTask = "Created task "
 // idIn returns the id of the item that a result is about: from its JSON, or the first
 // "#1" in its text, or where gemini-cli writes it.
 func idIn(result string) string {
-	value := resultValue(strings.TrimSpace(result))
+	value := resultValue(result)
 	if fields, ok := value.(map[string]any); ok {
 		if inner, ok := toolcall.Field(fields, "task", "todo", "item", "created").(map[string]any); ok {
 			fields = inner
@@ -222,7 +223,7 @@ func idIn(result string) string {
 // idsOfNew returns the ids of the todos that a result says it has added: of the items or
 // ids in its JSON, or of its lines that begin with "#1".
 func idsOfNew(result string) (ids []string) {
-	value := resultValue(strings.TrimSpace(result))
+	value := resultValue(result)
 	if fields, ok := value.(map[string]any); ok {
 		value = toolcall.Field(fields, append([]string{"created", "added", "new_todos"}, listNames...)...)
 	}
