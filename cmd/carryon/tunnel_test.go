@@ -272,7 +272,8 @@ func TestRunEndsTheHelperThatItHasStarted(t *testing.T) {
 		t.Skip("only Linux shows the environment of a process in a file")
 	}
 	agent := filepath.Join(t.TempDir(), "cline")
-	script := "#!/bin/sh\nCLINE_RUN_AS_HUB_DAEMON=1 sleep 300 &\necho $CLINE_HUB_PORT $CLINE_HUB_DISCOVERY_PATH $NODE_EXTRA_CA_CERTS\n"
+	// Between its fork and its exec, the helper still has the shell's environment.
+	script := "#!/bin/sh\nCLINE_RUN_AS_HUB_DAEMON=1 sleep 300 &\nuntil grep -q sleep /proc/$!/comm; do :; done\necho $CLINE_HUB_PORT $CLINE_HUB_DISCOVERY_PATH $NODE_EXTRA_CA_CERTS\n"
 	require.NoError(t, os.WriteFile(agent, []byte(script), 0o700)) //nolint:gosec // it is run
 	p := program(t, "run", "--", agent, "hello")
 	var said bytes.Buffer
