@@ -14,13 +14,13 @@ import (
 // geminiPromises are about the transport with Google's generateContent.
 func geminiPromises() []promise {
 	return []promise{
-		{"Gemini under genai, loopback", "<= 4.5 % over bare", func(pairs int) result {
+		{"Gemini under genai, loopback", "<= 4.5% over bare", func(pairs int) result {
 			server := loopback(geminiTurn(chunks, true))
 			defer server.Close()
 			ratio, _ := genaiPair(server.URL, server.Client().Transport).compare(pairs)
 			return percent(4.5, ratio)
 		}},
-		{"Gemini under genai, in memory", "<= 4.5 % over bare", func(pairs int) result {
+		{"Gemini under genai, in memory", "<= 4.5% over bare", func(pairs int) result {
 			ratio, _ := genaiPair("http://bench", inMemory(geminiTurn(manyChunks, true))).compare(pairs)
 			return percent(4.5, ratio)
 		}},

@@ -143,7 +143,7 @@ func run(w io.Writer, all []promise, only string, pairs int) (rows []row, broken
 		rows = append(rows, rowOf(p, r))
 	}
 	_ = table.Flush()
-	_, _ = fmt.Fprintf(w, "\n%s, %s/%s, %d processors. Every ratio is the median of %d pairs, with its 95 %% interval.\n"+
+	_, _ = fmt.Fprintf(w, "\n%s, %s/%s, %d processors. Every ratio is the median of %d pairs, with its 95%% interval.\n"+
 		"A chunk is the time that encoding/json takes to decode one chunk of a stream: %v here.\n"+
 		"A promise is broken if the whole interval is beyond it, three times in a row.\n",
 		runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), pairs, time.Duration(typicalChunkTime()))

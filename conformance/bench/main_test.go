@@ -29,7 +29,7 @@ func TestResultsAreJudgedByTheirInterval(t *testing.T) {
 	assert.False(t, percent(1, interval{1.011, 1.02, 1.03}).kept)
 	assert.True(t, atMost(0.4, interval{0.39, 0.6, 0.7}).kept)
 	assert.False(t, atMost(0.4, interval{0.41, 0.6, 0.7}).kept)
-	assert.Equal(t, "+2.00 % (+1.10 to +3.00)", percent(1, interval{1.011, 1.02, 1.03}).text)
+	assert.Equal(t, "+2.00% (+1.10 to +3.00)", percent(1, interval{1.011, 1.02, 1.03}).text)
 	assert.Equal(t, "1234.400 (-0.123 to 12.340)", atMost(40, interval{-0.1234, 1234.4, 12.34}).text)
 	assert.True(t, count(2, 2).kept)
 	assert.False(t, count(2, 3).kept)
@@ -61,8 +61,8 @@ func TestRunCountsBrokenPromises(t *testing.T) {
 	assert.Contains(t, out.String(), "one   <= 2      1         ok\n")
 	assert.Contains(t, out.String(), "two   0         1         BROKEN\n")
 	assert.Equal(t, []row{{"≤ 2", "one = 1"}, {"0", "two = 1, **missed**"}}, rows)
-	assert.Equal(t, row{"≤ 3 % over bare", "x = +2.31 %, 2 goroutines"},
-		rowOf(promise{name: "x", bound: "<= 3 % over bare"}, result{"+2.31 % (+1.72 to +2.80), 2 goroutines", true}))
+	assert.Equal(t, row{"≤ 3% over bare", "x = +2.31%, 2 goroutines"},
+		rowOf(promise{name: "x", bound: "<= 3% over bare"}, result{"+2.31% (+1.72 to +2.80), 2 goroutines", true}))
 
 	document := filepath.Join(t.TempDir(), "document.md")
 	require.Error(t, write(document, rows), "there is none")

@@ -16,13 +16,13 @@ import (
 // messagesPromises are about the transport with Anthropic's Messages.
 func messagesPromises() []promise {
 	return []promise{
-		{"Messages under anthropic-sdk-go, loopback", "<= 4.5 % over bare", func(pairs int) result {
+		{"Messages under anthropic-sdk-go, loopback", "<= 4.5% over bare", func(pairs int) result {
 			server := loopback(messagesTurn(chunks, "tool_use"))
 			defer server.Close()
 			ratio, _ := anthropicPair(server.URL, server.Client().Transport).compare(pairs)
 			return percent(4.5, ratio)
 		}},
-		{"Messages under anthropic-sdk-go, in memory", "<= 4.5 % over bare", func(pairs int) result {
+		{"Messages under anthropic-sdk-go, in memory", "<= 4.5% over bare", func(pairs int) result {
 			ratio, _ := anthropicPair("http://bench", inMemory(messagesTurn(manyChunks, "tool_use"))).compare(pairs)
 			return percent(4.5, ratio)
 		}},

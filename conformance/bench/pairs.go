@@ -13,7 +13,7 @@ import (
 // minPairs is the smallest number of pairs that a comparison needs.
 const minPairs = 200
 
-// interval is a median and its 95 % confidence interval. Both come from the order
+// interval is a median and its 95% confidence interval. Both come from the order
 // of the values, so that nothing is assumed about their distribution.
 type interval struct{ low, median, high float64 }
 
@@ -70,7 +70,7 @@ func timed(f func()) time.Duration {
 // percent is the result of a ratio that may exceed 1 by at most limit percent.
 func percent(limit float64, ratio interval) result {
 	show := func(r float64) float64 { return 100 * (r - 1) }
-	text := fmt.Sprintf("%+.2f %% (%+.2f to %+.2f)", show(ratio.median), show(ratio.low), show(ratio.high))
+	text := fmt.Sprintf("%+.2f%% (%+.2f to %+.2f)", show(ratio.median), show(ratio.low), show(ratio.high))
 	return result{text, show(ratio.low) <= limit}
 }
 

@@ -31,7 +31,7 @@ func responsesPromises() []promise {
 			per := (count(many) - count(few)) / (many - few)
 			return result{fmt.Sprintf("%.3f", per), per < 0.01}
 		}},
-		{"transport under openai-go on Responses, loopback", "<= 4.5 % over bare", func(pairs int) result {
+		{"transport under openai-go on Responses, loopback", "<= 4.5% over bare", func(pairs int) result {
 			server := loopback(responsesTurn(chunks))
 			defer server.Close()
 			base := server.Client().Transport

@@ -12,13 +12,13 @@ import (
 // typedPromises are about the wrapper of go-openai.
 func typedPromises() []promise {
 	return []promise{
-		{"typed stream, loopback, flushed per chunk", "<= 1.5 % over bare", func(pairs int) result {
+		{"typed stream, loopback, flushed per chunk", "<= 1.5% over bare", func(pairs int) result {
 			server := loopback(nothingToDo())
 			defer server.Close()
 			ratio, _ := typedPair(clientOf(server.URL, server.Client().Transport)).compare(pairs)
 			return percent(1.5, ratio)
 		}},
-		{"typed stream, in memory", "<= 1.5 % over bare", func(pairs int) result {
+		{"typed stream, in memory", "<= 1.5% over bare", func(pairs int) result {
 			ratio, _ := typedPair(clientOf("http://bench", long(event))).compare(pairs)
 			return percent(1.5, ratio)
 		}},

@@ -11,13 +11,13 @@ import (
 // wirePromises are about the transport.
 func wirePromises() []promise {
 	return []promise{
-		{"transport under go-openai, loopback", "<= 4 % over bare", func(pairs int) result {
+		{"transport under go-openai, loopback", "<= 4% over bare", func(pairs int) result {
 			server := loopback(nothingToDo())
 			defer server.Close()
 			ratio, _ := wireOpeners(server.URL, server.Client().Transport).read().compare(pairs)
 			return percent(4, ratio)
 		}},
-		{"transport under go-openai, in memory", "<= 4 % over bare", func(pairs int) result {
+		{"transport under go-openai, in memory", "<= 4% over bare", func(pairs int) result {
 			ratio, _ := wireOpeners("http://bench", long(event)).read().compare(pairs)
 			return percent(4, ratio)
 		}},
@@ -25,7 +25,7 @@ func wirePromises() []promise {
 			body := inMemory(turn(relayedEvents, "tool_calls"))
 			return relay(pairs, body, relayPair(body).carried)
 		}},
-		{"relay of named events over unnamed", "<= 20 %", func(pairs int) result { return relayNamed(pairs) }},
+		{"relay of named events over unnamed", "<= 20%", func(pairs int) result { return relayNamed(pairs) }},
 		{"relay, allocations per event", "0", func(int) result {
 			return allocatedPerChunk(func(events []string) pair { return relayPair(inMemory(events)) })
 		}},

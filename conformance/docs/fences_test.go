@@ -19,7 +19,7 @@ import (
 
 // notRun gives the reason why TestEveryBlockIsRun accepts a block, by page and the block's beginning.
 var notRun = map[string]map[string]string{
-	"README.md": {"carryon run -list -- claude": "run by TestTheCommandRunsAnAgent"},
+	"README.md": {"carryon run -- opencode": "run by TestTheCommandRunsAnAgent"},
 	"docs/agents.md": {
 		"carryon run -list -- claude": "run by TestTheCommandRunsAnAgent",
 		"carryon: 8 requests":         "output; make agents wrote the same line",

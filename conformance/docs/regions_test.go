@@ -92,7 +92,7 @@ func testedRegion(t *testing.T) string {
 	}
 	var b strings.Builder
 	for _, item := range []string{
-		fmt.Sprintf("- **%d agents and frameworks**, the real programs: [what was tried](docs/agents.md#what-was-tried).", len(agentsTried(t))),
+		fmt.Sprintf("- **%d agents and frameworks**, the real programs, are reached: [what was tried](docs/agents.md#what-was-tried).", len(agentsTried(t))),
 		"- **SDKs**, over HTTP: " + strings.Join(sdks, ", ") + ", in [these versions](docs/compatibility.md#go-and-sdks).",
 		fmt.Sprintf("- **Chat Completions**: %d quirks of providers, scripted, and %d recorded chats. **Responses**: %d recorded streams. "+
 			"**Messages**: %d recorded files. **Gemini**: scripted answers.", len(quirks.All()), len(chats),
