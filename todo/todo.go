@@ -29,10 +29,11 @@ const (
 	Cancelled Status = "cancelled"
 )
 
-// Active reports whether a todo of this status still needs work. It is true only for
-// [Pending] and [InProgress], spelled exactly so.
+// Active reports whether a todo of this status still needs work: whether [ParseStatus]
+// reads it as [Pending] or [InProgress].
 func (s Status) Active() bool {
-	return s == Pending || s == InProgress
+	status, _ := ParseStatus(string(s))
+	return status == Pending || status == InProgress
 }
 
 // Todo is one item of a todo list. It has no references, so copying a []Todo copies the

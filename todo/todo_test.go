@@ -23,9 +23,12 @@ func TestStatusActive(t *testing.T) {
 		todo.InProgress: true,
 		todo.Completed:  false,
 		todo.Cancelled:  false,
-		"":              false,
-		"blocked":       false,
-		"Pending":       false,
+		"":              true,
+		"blocked":       true,
+		"Pending":       true,
+		"in-progress":   true,
+		"DONE":          false,
+		"erledigt":      false,
 	} {
 		assert.Equal(t, want, status.Active(), "status %q", status)
 	}

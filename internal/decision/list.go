@@ -192,10 +192,6 @@ func Others(todos []todo.Todo, agent Agent) []int {
 	return others
 }
 
-func active(t *todo.Todo) bool {
-	status, _ := todo.ParseStatus(string(t.Status))
-	return status.Active()
-}
 
 // waits reports of each todo whether it is active and the work of others, or waits for
 // such a todo.
@@ -209,14 +205,14 @@ func (a *Agent) waits(todos []todo.Todo) []bool {
 	var next []int                      // those that wait, whose own blocks the loop looks at next
 	for i := range todos {
 		t := &todos[i]
-		if !active(t) {
+		if !t.Status.Active() {
 			continue
 		}
 		if a.isOthers(t) {
 			waits[i], next = true, append(next, i)
 		}
 		for id := range toolcall.IDs(t.BlockedBy) {
-			if blocker, known := at[id]; known && active(&todos[blocker]) {
+			if blocker, known := at[id]; known && todos[blocker].Status.Active() {
 				blocks[blocker] = append(blocks[blocker], i)
 			}
 		}

@@ -179,3 +179,15 @@ func TestWhoseTurnItIs(t *testing.T) {
 		})
 	}
 }
+
+// A program may spell a status in its own way: its list is judged by what the status means.
+func TestWhoseTurnItIsWhateverTheSpelling(t *testing.T) {
+	t.Parallel()
+	for _, status := range []todo.Status{"", "open", "Pending", "in-progress", "[ ]"} {
+		scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
+			s := scenario.New(t, m, todo.Static(todo.Todo{Content: "Drop the tables", Status: status}), middleware.WithApprovalMode(continuation.ApprovalDefault))
+			got := s.Call(s.Ctx, scenario.Request(), fakellm.Text("Shall I delete the old tables?"))
+			assert.Equal(t, reasons.AsksUser, got.Outcome.Reason, "%q: %v", status, got.Outcome)
+		})
+	}
+}
