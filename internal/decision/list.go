@@ -192,7 +192,6 @@ func Others(todos []todo.Todo, agent Agent) []int {
 	return others
 }
 
-
 // waits reports of each todo whether it is active and the work of others, or waits for
 // such a todo.
 func (a *Agent) waits(todos []todo.Todo) []bool {

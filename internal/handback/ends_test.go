@@ -35,7 +35,7 @@ func (e *labelledEnd) unseen() bool { return sha256.Sum256([]byte(e.Text))[0]&1 
 // handedBack reports whether the turn is left to whom it waits for.
 func (e *labelledEnd) handedBack(yolo bool) bool {
 	end := handback.Of(e.Text)
-	return end == handback.Waits || end == handback.Asks && !yolo
+	return end == handback.Waits || !yolo && (end == handback.Asks || end == handback.Leaves)
 }
 
 // A tally counts what becomes of the ends of one half.
@@ -102,12 +102,12 @@ func (c *tally) String() string {
 		share(c.harm, c.handBacks), share(c.help, c.stalls), c.lost, c.impatient, c.waits, c.announced, c.steps)
 }
 
-// share returns a share in per cent, with its 95 % interval by Wilson.
+// share returns a share in per cent, with its 95% interval by Wilson.
 func share(k, n int) string {
 	const z = 1.96
 	p, m := float64(k)/float64(n), float64(n)
 	middle, half := (p+z*z/(2*m))/(1+z*z/m), z/(1+z*z/m)*math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
-	return fmt.Sprintf("%d of %d (%.1f %%, %.1f to %.1f)", k, n, 100*p, 100*max(0, middle-half), 100*(middle+half))
+	return fmt.Sprintf("%d of %d (%.1f%%, %.1f to %.1f)", k, n, 100*p, 100*max(0, middle-half), 100*(middle+half))
 }
 
 func labelledEnds(tb testing.TB, name string) (ends []labelledEnd) {
@@ -123,8 +123,8 @@ func labelledEnds(tb testing.TB, name string) (ends []labelledEnd) {
 	return ends
 }
 
-// What was measured is the floor: at most 5 % of the hand-backs are continued, and at
-// least 95 % of the stalls; YOLO mode continues every stall.
+// What was measured is the floor: at most 5% of the hand-backs are continued, and at
+// least 95% of the stalls; YOLO mode continues every stall.
 func TestLabelledEnds(t *testing.T) {
 	t.Parallel()
 	all := func(*labelledEnd) bool { return true }

@@ -562,6 +562,9 @@ var asking = []string{
 
 // waiting are ends that say that the agent's own work still runs.
 var waiting = []string{
+	"As soon as the download finishes I'll unpack it.",
+	"Once the build is done, I'll run the tests.",
+	"I'll start implementing once the install finishes.",
 	"The training is running in the background.\n\nYou can follow it with:\n\n```\ntail -f train.log\n```",
 	"The audit agent finished. 3 of 5 complete.",
 	"Zwei Berichte sind da, 2 von 4 fertig, die Agenten arbeiten noch.",
@@ -862,7 +865,6 @@ var announcing = []string{
 	"What about the tests? They use the same fixture, so I'll update them too.",
 	"Are there other callers? Let me grep for them.",
 	"How should this work? The spec says X. I'll follow it.",
-	"I'll start implementing once the install finishes.",
 	"Before I continue, let me verify the build.",
 	"Ready to start. I'll begin with the first task.",
 	"I'll begin the review of your code with the parser.",
@@ -996,10 +998,8 @@ var announcing = []string{
 	"You'll need to set the key later; for now I'll use a placeholder.",
 	"If you have a `.env`, it will be used. Now let me add the loader.",
 	"If this fails, I'll try the other approach. Running it now.",
-	"Once the build is done, I'll run the tests.",
 	"After this I'll update the docs.",
 	"When that is done, I'll move on to step 4.",
-	"As soon as the download finishes I'll unpack it.",
 	"Then I'll write the tests, and after that the docs.",
 	"Unless the tests fail, I'll move on to the docs.",
 	"Сейчас посмотрю, что в конфиге.",
@@ -1121,6 +1121,7 @@ var announcing = []string{
 // leaving are texts that leave the rest to others without asking, or say what keeps the
 // model from going on.
 var leaving = []string{
+	"If you want, next I can add the tests.",
 	// Offers of something that is not what is left.
 	"It runs with `npm start`. If you run into issues, let me know and I can look into them.",
 	"If you'd like, I can also add tests.",
@@ -1138,10 +1139,6 @@ var leaving = []string{
 	"The chart is drawn. Let me know if you'd like me to add a legend or a second axis.",
 	"The cache works. If you like, I could also measure it under load.\n\nSummary:\n- one file changed\n- no new dependency",
 	// A short text that reports something, and says something else at its end.
-	"The invoice is ready. Shipping is a matter for the warehouse.",
-	"Le contrat est relu. L'article 7 mérite l'attention d'un avocat.",
-	"Die Rechnung ist vorbereitet. Den Versand stößt die Buchhaltung an.",
-	"El borrador está en la carpeta. La fecha la fija marketing.",
 	// Told to do something: the form of the first word says so.
 	"Tap the icon twice and hold the second button.", "The driver is in. Then flash the image to the stick.",
 	"Débranchez le câble, puis rebranchez-le.",
@@ -1149,14 +1146,11 @@ var leaving = []string{
 	"Two options: a cache in the client, or one in the server. The first is simpler.",
 	"Deux possibilités : garder l'API et ajouter un cache, ou changer de base.",
 	// A step that the model will not take.
-	"No. Son datos de otra persona y no voy a abrirlos.",
 	"The tables are merged. One index is locked by another session, and only its owner may drop it.",
-	"Nine of ten hosts are patched. The tenth did not answer.",
 	"The form is done, except for the captcha: that needs an account.",
 	"Neun Seiten sind fertig. Die zehnte darf nur die Redaktion ändern.",
 	"Tout est prêt, sauf la signature.",
 	"Está listo, salvo el contrato: solo la dirección puede firmarlo.",
-	"O relatório está pronto. O servidor não aceita a chave.",
 	"La bozza è pronta, tranne la firma.",
 	"Wszystko gotowe oprócz podpisu.",
 	"Всё готово, кроме подписи.",
@@ -1165,7 +1159,6 @@ var leaving = []string{
 	"서명을 제외하고 모두 끝났습니다.",
 	"İmza dışında her şey hazır.",
 	"Semuanya siap kecuali tanda tangan.",
-	"Ich antworte mit `404`, wenn es keinen Treffer gibt.",
 	"Run it with:\n\n```sh\nmake run\n```",
 	"You can now run the app with `npm start`.",
 	"To run it:\n\n```bash\nnpm start\n```",
@@ -1185,8 +1178,6 @@ var leaving = []string{
 	"Der Nutzer muss die Adresse bestätigen.",
 	// Offers of something.
 	"Sag Bescheid, falls ich noch etwas anpassen soll.",
-	"Alles läuft. Bei Fragen sag einfach Bescheid.",
-	"Está tudo pronto. Se encontrar algum erro, me avise.",
 	"Now run `make`",
 	"If it helps, I can add a dark mode next.",
 	"Se vuoi, dopo aggiungo i test.",
@@ -1206,6 +1197,8 @@ var leaving = []string{
 
 // unclear are reports, offers, and texts whose questions are none.
 var unclear = []string{
+	"Está tudo pronto. Se encontrar algum erro, me avise.",
+	"Alles läuft. Bei Fragen sag einfach Bescheid.",
 	"Why was the import slow?\n\nAn index was missing on the date.",
 	"The index is built. The summary was kept short on purpose, as the tests were.",
 	"I didn't change the signature of `parse`. All 12 tests pass.",
@@ -1255,7 +1248,6 @@ var unclear = []string{
 	"Tell me if you want more.",
 	"Let me know if you want anything changed.",
 	"If you want, I can do the remaining two next.",
-	"If you want, next I can add the tests.", "Two of five are done.",
 	"The docs are at https://host/list?page=",
 	"The docs are at <https://host/list?page=2>.",
 	"It reads the flag.\n\n```js\nx ? y : z?\n```",
@@ -1395,7 +1387,6 @@ var unclear = []string{
 	"완료했습니다.",
 
 	"No changes were needed.",
-	"If you want, next I can add the tests.",
 }
 
 func TestEnds(t *testing.T) {

@@ -107,6 +107,9 @@ type ending struct {
 
 // ends returns the kinds of the words that end as word does.
 func (l *lexicon) ends(word []byte) (all kinds) {
+	if len(word) == 0 {
+		return nothing
+	}
 	for _, e := range l.endings[word[len(word)-1]] {
 		if len(word) > len(e.text)+1 && string(word[len(word)-len(e.text):]) == e.text {
 			all |= e.kinds

@@ -37,6 +37,14 @@ type sentence struct {
 	question bool
 	answered bool // at once, with yes or no
 	label    bool // an item of a list or a heading
+	clause   kinds
+	onWork   bool // a clause makes something hang on the agent's own work
+}
+
+// endClause ends a clause of s, at a comma.
+func (s *sentence) endClause() {
+	s.onWork = s.onWork || s.clause&work != 0 && s.clause&(hang|upon) != 0 && s.clause&later == 0
+	s.clause = nothing
 }
 
 func (r *reading) asks() bool { return r.asked || r.requested }
@@ -61,6 +69,8 @@ func read(text []byte) reading {
 			if text[i] == '%' {
 				s.kinds |= long
 			}
+		case commaByte:
+			s.endClause()
 		case boundaryByte:
 			if n := r.boundary(&s, i); n > 0 {
 				i += n
@@ -121,7 +131,7 @@ func (r *reading) find(s *sentence, at int) {
 	} else {
 		first = firstBytes(text)
 	}
-	found := 0 // the length of the longest phrase; others may have the same text
+	all, found := nothing, 0 // the length of the longest phrase; others may have the same text
 	for i := r.book.last(text, first); i != none; i = r.book.heads[i].parent {
 		if h := &r.book.heads[i]; first&h.mask != h.bytes {
 			continue
@@ -130,12 +140,23 @@ func (r *reading) find(s *sentence, at int) {
 		switch {
 		case p.size < found && p.kinds&closed == 0, !p.matches(text), p.begins && !r.clauseStart(s, at):
 		case p.size < found:
-			s.kinds |= p.kinds & closed
+			all |= p.kinds & closed
 		default:
-			s.kinds |= p.kinds
+			all |= p.kinds
 			found = p.size
 		}
 	}
+	if all&(upon|hang) != 0 {
+		all |= r.book.ends(firstWord(text[found:])) & you // "когда ответите"
+	}
+	s.kinds |= all
+	s.clause |= all
+}
+
+// firstWord returns the first word of text.
+func firstWord(text []byte) []byte {
+	text = bytes.TrimLeft(text, " ,")
+	return text[:wordLength(text)]
 }
 
 // wideWord returns the length of the word that begins with a rune of several bytes: one
@@ -205,6 +226,7 @@ const (
 	letterByte         // a word
 	omittedByte        // the mark of what has been left out
 	boundaryByte       // the end of a sentence; if it is none, a word
+	commaByte          // the end of a clause
 )
 
 // classes are the classes of all bytes.
@@ -219,6 +241,7 @@ var classes = func() (classes [256]class) { //nolint:gochecknoglobals // constan
 	}
 	classes[item], classes[heading] = boundaryByte, boundaryByte
 	classes[omitted], classes['%'], classes['['] = omittedByte, omittedByte, omittedByte
+	classes[','] = commaByte
 	return classes
 }()
 
@@ -248,6 +271,8 @@ func (r *reading) boundary(s *sentence, i int) int {
 		s.question = true
 	case isQuestionMark(mark), isStop(mark):
 		return r.stop(s, i, n, !isStop(mark))
+	case mark == '，', mark == '、', mark == '،':
+		s.endClause()
 	default:
 		return 0
 	}
@@ -302,7 +327,7 @@ func (r *reading) stop(s *sentence, i, n int, question bool) int {
 	if s.words > 0 {
 		s.mark = true
 		r.stops++
-		s.question = s.question || question && !r.opened(i)
+		s.question = s.question || question && !r.opened(i) || asksWithoutMark(r.text[s.start:i])
 		if answer := r.answer(s, i+n); answer > 0 {
 			n, s.answered, s.kinds = n+answer, true, nothing
 		}
@@ -338,6 +363,7 @@ func (r *reading) end(s *sentence, end int) {
 	if s.words == 0 {
 		return
 	}
+	s.endClause()
 	s.combine()
 	if s.kinds&(andStep|beforeI) != 0 && r.instructs(s.start) {
 		s.kinds |= imperative
@@ -393,7 +419,7 @@ func (r *reading) judge(s *sentence) {
 		r.asked, r.leave = !s.answered, s.kinds&leave != 0
 	case waits:
 	case s.handsBack():
-		r.requested = r.requested || !r.waits || s.kinds&(you|request|tell|imperative) != 0
+		r.requested = r.requested || !r.waits || s.isForUser()
 	case s.free() && !s.label:
 		r.asked = r.asked && r.leave && s.kinds&atOnce == 0
 		r.requested = r.requested && s.kinds&later != 0 // what follows is what was requested
@@ -430,14 +456,27 @@ func (s *sentence) waits(before kinds) bool {
 	switch {
 	case !s.isOfWork(before), s.kinds&request != 0 && (!ends || s.kinds&idle == 0), s.meanwhile():
 		return false
+	case s.stepsAfterWork(before):
+		return true
 	case s.kinds&(work|runs|awaits|idle|done) == work:
 		return false // it says something else about the work
 	case s.kinds&(runs|awaits|idle) != 0:
 		return true
 	}
 	began := k&(begun|runs) != 0 || before&work != 0 && before&(step|start) == 0
-	hangsOnIt := s.kinds&(hang|upon) == hang|upon && s.kinds&work != 0
-	return ends && (began || hangsOnIt)
+	return ends && began
+}
+
+// stepsAfterWork reports whether s announces what the model does once work of its own has
+// ended, in a paragraph that has said what is in before.
+func (s *sentence) stepsAfterWork(before kinds) bool {
+	switch {
+	case !s.onWork:
+		return false
+	case s.kinds&done != 0:
+		return s.kinds&(step|start|me) != 0
+	}
+	return s.kinds&step != 0 && s.kinds&(you|consent) == 0 && before&work != 0 && before&(step|start) == 0
 }
 
 // isOfWork reports whether s is about work that the agent has started: it is named, runs, or
@@ -479,6 +518,12 @@ func (s *sentence) handsBack() bool {
 		return false
 	}
 	return k&tell != 0 && (!steps || k&hang != 0) || k&consent != 0 && k&(step|can) != 0
+}
+
+// isForUser reports whether s, which hands back, does so even while work of the agent's runs:
+// it speaks of the user, or of what they should do.
+func (s *sentence) isForUser() bool {
+	return s.kinds&(you|tell|imperative) != 0 || s.kinds&(request|idle) == request
 }
 
 // offers reports whether s names what the model offers to do, and that is not what is left:

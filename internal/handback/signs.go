@@ -6,35 +6,28 @@ import "bytes"
 type shape uint8
 
 const (
-	isShort          shape = 1 << iota // the whole text
-	hasShortEnd                        // the last sentence
-	hasMany                            // sentences, in the last paragraph
-	standsBelow                        // the last paragraph, another one
-	standsBelowList                    // the last paragraph, a list
-	standsAboveCode                    // the last paragraph
-	standsAboveShell                   // the last paragraph, commands for a shell
+	isShort      shape = 1 << iota // the whole text
+	isList                         // the last paragraph
+	isBelowList                    // likewise
+	isAboveShell                   // it stands above commands for a shell
 )
 
 // shapeOf returns the shape of the text of which only the last paragraph has been read, below
 // up.
 func (w *walker) shapeOf(last *reading, up *upper) (s shape) {
-	const (
-		shortText = 160 // bytes
-		shortEnd  = 4   // words
-		many      = 4   // sentences
-	)
-	set := func(is bool, this shape) {
-		if is {
-			s |= this
-		}
+	const shortText = 160 // bytes
+	if len(w.text) < shortText && !last.list && last.stops > 1 && bytes.IndexByte(last.text[last.last.start:], omitted) < 0 {
+		s |= isShort
 	}
-	set(len(w.text) < shortText && last.stops > 1 && bytes.IndexByte(last.text[last.last.start:], omitted) < 0, isShort)
-	set(last.last.words <= shortEnd, hasShortEnd)
-	set(last.stops >= many, hasMany)
-	set(up.ok, standsBelow)
-	set(up.ok && up.list, standsBelowList)
-	set(w.fenced, standsAboveCode)
-	set(w.fenced && w.tellsShell(), standsAboveShell)
+	if last.list {
+		s |= isList
+	}
+	if up.ok && up.list {
+		s |= isBelowList
+	}
+	if w.fenced && w.tellsShell() {
+		s |= isAboveShell
+	}
 	return s
 }
 
@@ -73,37 +66,34 @@ type sign struct {
 	weight                 int
 }
 
-// signs have the weights of a logistic regression over 380 labelled ends of turns, rounded.
+// signs have the weights of a logistic regression over 860 labelled ends of turns, rounded.
 // No word decides alone: "only" and "because" also tell how work was done.
 var signs = [...]sign{ //nolint:gochecknoglobals // constant
-	{paragraph: barred, weight: 13},
-	{last: barred, weight: 4},
-	{above: barred, weight: 3},
-	{paragraph: you, weight: 14},
-	{last: you, weight: 2},
-	{above: you, weight: 8},
-	{paragraph: imperative, weight: 6},
-	{last: imperative, weight: 10},
-	{above: imperative, weight: 7},
-	{paragraph: offer | offerOnly | maybe, weight: 11},
-	{paragraph: can, with: offer | offerOnly | hang | consent | theirs, weight: 5},
-	{paragraph: leaning, weight: 6},
-	{last: hedge, with: not | barred | you, weight: 5},
-	{paragraph: left, weight: -8},
-	{above: left, weight: -7},
-	{last: reports, weight: -3},
-	{last: long | gauge | near, weight: -7},
-	{shape: isShort, weight: 3},
-	{shape: hasShortEnd, weight: -5},
-	{shape: hasMany, weight: -7},
-	{shape: standsBelow, weight: -2},
-	{shape: standsBelowList, weight: -8},
-	{shape: standsAboveCode, weight: 7},
-	{shape: standsAboveShell, weight: 6},
+	{paragraph: barred, weight: 11},
+	{last: barred, weight: 9},
+	{paragraph: you, weight: 10},
+	{last: you, weight: 8},
+	{above: you, weight: 7},
+	{paragraph: imperative, weight: 14},
+	{above: imperative, weight: 11},
+	{above: tell, weight: 10},
+	{paragraph: leaning | stuck, weight: 13},
+	{paragraph: offer | offerOnly | maybe, weight: 12},
+	{paragraph: can, weight: 9},
+	{paragraph: leave, weight: 8},
+	{paragraph: hang, weight: 5},
+	{last: hedge, with: not | barred | you, weight: 4},
+	{paragraph: left, weight: -4},
+	{paragraph: gauge, weight: -5},
+	{last: reports, weight: -5},
+	{shape: isShort, weight: 5},
+	{shape: isList, weight: -6},
+	{shape: isBelowList, weight: -6},
+	{shape: isAboveShell, weight: 14},
 }
 
 // noSign is what no sign at all weighs.
-const noSign = -2
+const noSign = -8
 
 func (s *sign) isIn(e *evidence) bool {
 	is := e.last&s.last|e.paragraph&s.paragraph|e.above&s.above != 0 || e.shape&s.shape != 0

@@ -1,6 +1,10 @@
 package handback
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
 
 // A span is a range of bytes.
 type span struct{ start, end int }
@@ -24,8 +28,27 @@ type walker struct {
 
 func newWalker(text string) walker {
 	w := walker{text: text, at: len(text)}
-	f := fenceFinder{text: text, tick: -1, tilde: -1}
+	first, open := w.findFences(0)
+	if open && endsInProse(text) {
+		// There is a mark too many: the text begins within code, or with a mark of nothing.
+		w = walker{text: text, at: len(text), fences: [maxFences]span{{0, first}}, known: 1}
+		if _, open = w.findFences(first); open {
+			w.known--
+		}
+	}
+	w.unread = w.known
+	return w
+}
+
+// findFences finds the code fences from at on. It returns where the first mark ends, and
+// whether nothing closes the last fence.
+func (w *walker) findFences(at int) (first int, open bool) {
+	f := fenceFinder{text: w.text, at: at, tick: -1, tilde: -1}
 	for fence, ok := f.next(); ok; fence, ok = f.next() {
+		if first == 0 {
+			line, _, _ := strings.Cut(w.text[fence.start:], "\n")
+			first = fence.start + len(line)
+		}
 		if w.known == maxFences {
 			w.floor = w.fences[0].end
 			copy(w.fences[:], w.fences[1:])
@@ -34,8 +57,18 @@ func newWalker(text string) walker {
 		w.fences[w.known] = fence
 		w.known++
 	}
-	w.unread = w.known
-	return w
+	return first, f.open
+}
+
+// endsInProse reports whether the last line of a text ends as a sentence does.
+func endsInProse(text string) bool {
+	text = strings.TrimRight(text, " \n\r\t*_")
+	var buf [128]byte // is enough of the line
+	from := max(strings.LastIndexByte(text, '\n')+1, len(text)-len(buf))
+	line := trimEnd(buf[:copy(buf[:], text[from:])])
+	r, n := utf8.DecodeLastRune(line)
+	const words = 4
+	return (n > 1 || bytes.Count(line, []byte(" ")) >= words) && (r == '.' || r == '!' || isStop(r) || isQuestionMark(r))
 }
 
 // tellsShell reports whether the last fence has commands for a shell: who is there may be
@@ -57,7 +90,8 @@ func (w *walker) tellsShell() bool {
 type fenceFinder struct {
 	text        string
 	at          int
-	tick, tilde int // the next run of three backticks or tildes, if it is not before at
+	tick, tilde int  // the next run of three backticks or tildes, if it is not before at
+	open        bool // nothing closes the last fence
 }
 
 // next returns the next code fence. An open one reaches to the end of the text.
@@ -81,8 +115,9 @@ func (f *fenceFinder) next() (span, bool) {
 			continue
 		}
 		f.at += len(line)
+		f.open = true
 		if closed {
-			f.at = closing(f.text, f.at+1, c, length)
+			f.at, f.open = closing(f.text, f.at+1, c, length)
 		}
 		return span{start, f.at}, true
 	}
@@ -101,8 +136,9 @@ func (f *fenceFinder) search(known int, mark string) int {
 	return f.at + i
 }
 
-// closing returns the end of the line that closes a fence whose body begins at at.
-func closing(text string, at int, mark byte, length int) int {
+// closing returns the end of the line that closes a fence whose body begins at at, or the
+// end of the text if it stays open.
+func closing(text string, at int, mark byte, length int) (end int, open bool) {
 	want := "```"
 	if mark == '~' {
 		want = "~~~"
@@ -110,7 +146,7 @@ func closing(text string, at int, mark byte, length int) int {
 	for {
 		i := strings.Index(text[at:], want)
 		if i < 0 {
-			return len(text)
+			return len(text), true
 		}
 		start := at + i
 		n := run(text[start:], mark)
@@ -122,7 +158,7 @@ func closing(text string, at int, mark byte, length int) int {
 			at++
 		}
 		if at == len(text) || text[at] == '\n' {
-			return at
+			return at, false
 		}
 	}
 }
