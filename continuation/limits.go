@@ -12,11 +12,11 @@ const Off = -1
 // Limits bound what carryon may add to a call. A zero field means its default, which
 // [DefaultLimits] returns, and [Off] means no limit. Other negative values are errors.
 type Limits struct {
-	// MaxAttempts is the number of continuations in a row without a tool call or progress.
-	// A tool call does not count if an earlier continuation of the user turn made the same
-	// one, with the same arguments. Progress is a todo list with more completed or fewer
-	// active todos than ever before in the user turn; of the todos added during the user
-	// turn, only the first 20 count.
+	// MaxAttempts is the number of continuations since the last progress, without those
+	// that called a tool. A call is none if one of the latest eight continuations with
+	// calls made the same one, with the same arguments. Progress is a todo list with more
+	// completed or fewer active todos than ever before in the user turn; of the todos
+	// added during the user turn, only the first 20 count.
 	//
 	// A continuation that fails before the caller sees any of it uses no attempt.
 	//

@@ -98,7 +98,7 @@ type State struct {
 	Paused   Pause // set while the session is paused
 	Active   bool  // whether a call of the session is being continued
 
-	Attempts      int // continuations in a row without progress
+	Attempts      int // as Limits.MaxAttempts counts them
 	Continuations int // continuations in this user turn since the list last made progress
 	Tokens        int // tokens that all continuations of this user turn used
 

@@ -100,8 +100,8 @@ func WithToolNames(names ...string) ConversationOption {
 //
 // If there is no such call, the error is a [*NoListError]. If the newest list cannot be
 // read, the error is an [*UnreadableError], because an older list would be a guess: an
-// item is invalid, the list is too long, its SQL, its script or a change of it is of a
-// kind that carryon does not read, or the history has only a part of it.
+// item is invalid, the list is too long, a change of it is of a kind that carryon does
+// not read, or the history has only a part of it.
 //
 // FromConversation looks at up to 32 calls that may contain a list, 1,000 calls that
 // change one, and 256 KiB of arguments and results. It stops once it has found the

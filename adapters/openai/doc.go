@@ -11,7 +11,7 @@
 // The wrapped client has every method of the SDK's client. carryon continues
 // CreateChatCompletion and CreateChatCompletionStream; the other methods are the SDK's
 // own. Requests and answers have the SDK's types, and pass through unchanged if carryon
-// has nothing to do. [The guide] compares the ways to use carryon.
+// has nothing to do. [The guide] lists the ways to use carryon.
 //
 // [The guide]: https://github.com/carryon-go/carryon/blob/main/docs/go.md#your-sdk
 package openai

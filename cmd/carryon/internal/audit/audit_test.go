@@ -381,3 +381,23 @@ func TestSessionsThatCarryonHasContinued(t *testing.T) {
 	require.NoError(t, atwork.Add(record, []string{"s", "gemini-cli"}, moment, moment))
 	assert.Equal(t, 2, audited().Skipped.Continued, "Codex calls its session s here")
 }
+
+// A terminal has 80 columns: what does not fit beside each other stands below.
+func TestTablesFitATerminal(t *testing.T) {
+	t.Parallel()
+	counts := audit.Counts{Sessions: 123_456, UserTurns: 123_456}
+	report := audit.Report{All: counts, Agents: make(map[string]*audit.Counts)}
+	for _, name := range []string{"Claude Code", "Codex", "opencode", "qwen-code", "Copilot CLI", "gemini-cli"} {
+		report.Agents[name] = &counts
+	}
+	var b strings.Builder
+	require.NoError(t, report.WriteText(&b))
+	rows := 0
+	for line := range strings.Lines(b.String()) {
+		if strings.Contains(line, "123,456") && !strings.Contains(line, "rests on") {
+			rows++
+			assert.LessOrEqual(t, len(line), 81, line)
+		}
+	}
+	assert.Equal(t, 3*2, rows)
+}

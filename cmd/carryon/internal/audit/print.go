@@ -70,8 +70,8 @@ func lines() []line {
 func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "carryon has read %s, %s, in %.1f s.\n\n", numbers.Of(r.Files, "file"), size(r.Bytes), r.Seconds)
-	r.table(&b)
-	b.WriteString("\n" + r.verdict() + "\n")
+	r.tables(&b)
+	b.WriteString(r.verdict() + "\n")
 	r.skips(&b)
 	for i := range r.Turns {
 		r.Turns[i].write(&b, i+1)
@@ -80,9 +80,11 @@ func (r *Report) WriteText(w io.Writer) error {
 	return err
 }
 
-// table writes the counts, a column for each agent.
-func (r *Report) table(b *strings.Builder) {
-	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight|tabwriter.DiscardEmptyColumns)
+// across is how many columns of counts a terminal of 80 characters has room for.
+const across = 3
+
+// tables write the counts, a column for each agent.
+func (r *Report) tables(b *strings.Builder) {
 	names := slices.Sorted(maps.Keys(r.Agents))
 	columns := make([]*Counts, 0, len(names)+1)
 	for _, name := range names {
@@ -91,6 +93,15 @@ func (r *Report) table(b *strings.Builder) {
 	if len(names) != 1 {
 		names, columns = append(names, "all"), append(columns, &r.All)
 	}
+	for from := 0; from < len(names); from += across {
+		to := min(from+across, len(names))
+		writeTable(b, names[from:to], columns[from:to])
+		b.WriteString("\n")
+	}
+}
+
+func writeTable(b *strings.Builder, names []string, columns []*Counts) {
+	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight|tabwriter.DiscardEmptyColumns)
 	width := 0
 	for _, l := range lines() {
 		width = max(width, len(l.name))
@@ -117,7 +128,7 @@ func (r *Report) verdict() string {
 		return "No session could be judged, so this says nothing about your agents."
 	}
 	basis := fmt.Sprintf(" This rests on %s with %s", numbers.Of(r.All.Sessions, "session"), numbers.Of(r.All.Ended, "turn"))
-	if left := r.Skipped.Files + r.Skipped.Empty + r.Skipped.Failed; left > 0 {
+	if left := r.Skipped.Files + r.Skipped.Failed; left > 0 {
 		basis += "; " + numbers.Of(left, "file or folder", "files or folders") + " could not be read"
 	}
 	if r.Skipped.Continued > 0 {

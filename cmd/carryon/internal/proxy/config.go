@@ -373,7 +373,7 @@ func (c *Config) continuingFlags() []cli.Flag {
 		},
 		&cli.DurationFlag{
 			Name: "max-wait", Destination: &c.MaxWait, Sources: variable("max-wait"),
-			Usage: "`time` that clients wait for an answer; continuations end before that. 0: what the SDK says, else 45s behind a balancer, else no limit",
+			Usage: "`time` that clients wait for an answer; continuations end before that. 0: 45s behind a balancer, else no limit; a shorter timeout of the SDK's counts too",
 		},
 		boolFlag("dry-run", &c.DryRun, "decide and report, but send no continuations"),
 	)

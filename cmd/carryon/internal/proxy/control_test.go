@@ -57,6 +57,7 @@ func TestContinuingIsSwitchedOffAndOn(t *testing.T) {
 	assert.Equal(t, reasons.Disabled.Code(), report.Entries[0].Outcome.Code)
 	assert.Equal(t, "Continuing is switched off", report.Entries[0].Outcome.Explanation)
 	assert.Equal(t, "Continuing is switched off", report.Entries[0].Outcome.Reason)
+	assert.Equal(t, "1 request, 0 continuations, continuing was switched off", s.served.Handler.(*Proxy).journal.summary().String())
 	assert.Contains(t, s.logs.String(), `level=WARN msg="continuing was switched" on=false by="POST /debug/carryon/continuing" continuing=false`)
 
 	assert.Equal(t, `{"continuing":true}`+"\n", s.turn(t, "true").body)

@@ -181,6 +181,7 @@ type Summary struct {
 	Problem error             // why the latest call had no readable list, or nil
 	Why     string            // why the last turn was not continued; "" if it called a tool, or paused
 	NoTools bool              // no call offered tools
+	Off     bool              // calls were left alone because continuing was switched off
 }
 
 // String returns the summary as one line.
@@ -243,6 +244,8 @@ func (s Summary) noList() string {
 		return short(strings.TrimPrefix(unread.Error(), "todo: "), maxText)
 	case s.Empty:
 		return "the todo list is empty"
+	case s.Off:
+		return "continuing was switched off"
 	case errors.As(s.Problem, &none) && len(none.Lookalikes) > 0:
 		return "no todo list seen (" + adviceOn(none.Lookalikes) + ")"
 	case s.NoTools:
@@ -321,7 +324,7 @@ func (j *journal) summary() Summary {
 		Calls: c.Calls, WebSockets: c.WebSockets, Encoded: c.Encoded, Handshakes: c.Handshakes,
 		List: j.list.list, Empty: j.list.empty, Paused: j.list.paused, Problem: j.list.problem,
 		NoList: j.list.calls && j.list.list.Todos == 0 && !j.list.empty,
-		Why:    whyNot(j.list.why), NoTools: c.Calls > 0 && !j.list.tools,
+		Why:    whyNot(j.list.why), NoTools: c.Calls > 0 && !j.list.tools, Off: c.Off > 0,
 	}
 	s.checks = j.own.checks(j.config.rules().Until, &j.list.check)
 	if c.Lists > 0 || c.Continuations > 0 {

@@ -125,6 +125,7 @@ func TestSummaryIsALine(t *testing.T) {
 		"0 requests, 0 continuations, no call of a model seen":                           {},
 		"1 request, 0 continuations, no call of a model seen, 1 WebSocket passed unread": {Requests: 1, WebSockets: 1},
 		"3 requests, 0 continuations, no todo list seen, 2 encoded bodies passed unread": {Requests: 3, Calls: 1, Encoded: 2},
+		"2 requests, 0 continuations, continuing was switched off":                       {Requests: 2, Calls: 2, Off: true},
 		"1 request, 0 continuations, no todo list seen":                                  {Requests: 1, Calls: 1},
 		"1 request, 1 continuation, 2 of 3 todos done, 7 tokens added":                   {Requests: 1, Turns: 1, Tokens: 7, List: list},
 		"2 requests, 1 continuation, paused by the model with 2 of 3 todos done":         {Requests: 2, Turns: 1, Paused: true, List: list},
