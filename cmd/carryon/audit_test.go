@@ -34,8 +34,10 @@ func TestAuditPrintsATable(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, stderr.String(), "there is no bar without a terminal")
 	assert.Contains(t, string(out), "carryon has read 8 files, 79.0 kB, in 0.")
-	assert.Contains(t, string(out), "Claude Code   Codex  Copilot CLI  gemini-cli  opencode  qwen-code     all\n")
-	assert.Contains(t, string(out), "        it stalled                                     1       1            1           0         1          1       5\n")
+	assert.Regexp(t, `(?m)^ +all  Claude Code +Codex$`, string(out))
+	assert.Regexp(t, `(?m)^ +Copilot CLI  gemini-cli  opencode$`, string(out))
+	assert.Regexp(t, `(?m)^ +it stalled +5 +1 +1$`, string(out))
+	assert.Regexp(t, `(?m)^ +it stalled +1 +0 +1$`, string(out))
 	assert.Contains(t, string(out), "5 turns stalled with work left")
 	assert.NotContains(t, string(out), "basket", "texts are not shown")
 

@@ -83,15 +83,15 @@ func (r *Report) WriteText(w io.Writer) error {
 // across is how many columns of counts a terminal of 80 characters has room for.
 const across = 3
 
-// tables write the counts, a column for each agent.
+// tables write the counts of all agents, then a column for each.
 func (r *Report) tables(b *strings.Builder) {
-	names := slices.Sorted(maps.Keys(r.Agents))
-	columns := make([]*Counts, 0, len(names)+1)
-	for _, name := range names {
-		columns = append(columns, r.Agents[name])
+	var names []string
+	var columns []*Counts
+	if len(r.Agents) != 1 {
+		names, columns = []string{"all"}, []*Counts{&r.All}
 	}
-	if len(names) != 1 {
-		names, columns = append(names, "all"), append(columns, &r.All)
+	for _, name := range slices.Sorted(maps.Keys(r.Agents)) {
+		names, columns = append(names, name), append(columns, r.Agents[name])
 	}
 	for from := 0; from < len(names); from += across {
 		to := min(from+across, len(names))
