@@ -116,7 +116,7 @@ func TestPrice(t *testing.T) {
 	assert.InDelta(t, .474+.09+.5, *report.Agents["gemini-cli"].YOLO.Money, 1e-9)
 	var b bytes.Buffer
 	require.NoError(t, report.WriteText(&b))
-	assert.Regexp(t, `\n    price of that, estimated +\$3\.53 .*\n  in YOLO mode`, b.String())
+	assert.Regexp(t, `\n    price of that, estimated +\$15\.81 +\$3\.53 .*\n  in YOLO mode`, b.String())
 	assert.Contains(t, b.String(), "6 requests (about 51,928 tokens, $15.81) in standard mode")
 
 	c.Price = "3,15"
