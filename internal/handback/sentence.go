@@ -471,7 +471,7 @@ func (s *sentence) waits(before kinds) bool {
 // ended, in a paragraph that has said what is in before.
 func (s *sentence) stepsAfterWork(before kinds) bool {
 	switch {
-	case !s.onWork:
+	case !s.onWork, s.kinds&atOnce != 0:
 		return false
 	case s.kinds&done != 0:
 		return s.kinds&(step|start|me) != 0

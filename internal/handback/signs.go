@@ -66,34 +66,33 @@ type sign struct {
 	weight                 int
 }
 
-// signs have the weights of a logistic regression over 860 labelled ends of turns, rounded.
+// signs have the weights of a logistic regression over 950 labelled ends of turns, rounded.
 // No word decides alone: "only" and "because" also tell how work was done.
 var signs = [...]sign{ //nolint:gochecknoglobals // constant
 	{paragraph: barred, weight: 11},
 	{last: barred, weight: 9},
-	{paragraph: you, weight: 10},
-	{last: you, weight: 8},
-	{above: you, weight: 7},
-	{paragraph: imperative, weight: 14},
+	{paragraph: you, weight: 9},
+	{last: you, weight: 10},
+	{above: you, weight: 9},
+	{paragraph: imperative, weight: 13},
 	{above: imperative, weight: 11},
 	{above: tell, weight: 10},
-	{paragraph: leaning | stuck, weight: 13},
-	{paragraph: offer | offerOnly | maybe, weight: 12},
-	{paragraph: can, weight: 9},
-	{paragraph: leave, weight: 8},
-	{paragraph: hang, weight: 5},
-	{last: hedge, with: not | barred | you, weight: 4},
-	{paragraph: left, weight: -4},
-	{paragraph: gauge, weight: -5},
-	{last: reports, weight: -5},
-	{shape: isShort, weight: 5},
-	{shape: isList, weight: -6},
-	{shape: isBelowList, weight: -6},
-	{shape: isAboveShell, weight: 14},
+	{paragraph: leaning | stuck, weight: 14},
+	{paragraph: offer | offerOnly | maybe, weight: 14},
+	{paragraph: can, weight: 10},
+	{paragraph: hang, weight: 6},
+	{last: hedge, with: not | barred | you, weight: 3},
+	{paragraph: left, weight: -3},
+	{paragraph: gauge, weight: -4},
+	{last: reports, weight: -3},
+	{shape: isShort, weight: 3},
+	{shape: isList, weight: -5},
+	{shape: isBelowList, weight: -3},
+	{shape: isAboveShell, weight: 13},
 }
 
 // noSign is what no sign at all weighs.
-const noSign = -8
+const noSign = -9
 
 func (s *sign) isIn(e *evidence) bool {
 	is := e.last&s.last|e.paragraph&s.paragraph|e.above&s.above != 0 || e.shape&s.shape != 0
