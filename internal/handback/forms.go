@@ -8,7 +8,7 @@ import (
 
 // instructs reports whether the sentence that begins at start tells somebody to do
 // something, as the form of its first words shows.
-func (r *reading) instructs(start int) bool {
+func (r *paragraph) instructs(start int) bool {
 	text := bytes.TrimLeft(r.text[start:], " \n,-'")
 	n := wordLength(text)
 	if n == 0 {

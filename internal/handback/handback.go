@@ -4,7 +4,8 @@
 //
 // A new spelling of a plain stop belongs into [IsPlainStop], and nowhere else. A
 // question that is misread is mended by a phrase in the files of lexicon, one for each
-// language.
+// language, or by the form of its sentence. What tells a report from a text that leaves
+// the rest to the user is weighed in signs.go.
 package handback
 
 import (
@@ -75,7 +76,7 @@ func Of(text string) End {
 	}
 	w := newWalker(text)
 	var room [3][maxParagraph]byte // for the last paragraph, the one above it, and others in turn
-	last, ok := w.paragraph(&room[0])
+	last, ok := w.nextParagraph(&room[0])
 	switch {
 	case !ok:
 		return w.wordless()
@@ -103,7 +104,7 @@ func Of(text string) End {
 
 // An upper is a paragraph above the last one, if there is one, and the walker behind it.
 type upper struct {
-	reading
+	paragraph
 
 	ok   bool
 	rest walker
@@ -112,14 +113,13 @@ type upper struct {
 // upper reads the paragraph above the one that was read last, and leaves w where it is.
 func (w *walker) upper(buf *[maxParagraph]byte) upper {
 	up := upper{rest: *w}
-	up.reading, up.ok = up.rest.paragraph(buf)
+	up.paragraph, up.ok = up.rest.nextParagraph(buf)
 	return up
 }
 
-// waitsFor reports whether what stands above the last paragraph waits for the agent's own
-// work, so that what the last one says of the user or of later steps is for afterwards. One
-// that only adds something leaves a wait above it as it is.
-func (u *upper) waitsFor(buf *[maxParagraph]byte, last *reading, stalls bool) bool {
+// waitsFor reports whether the paragraph above the last one is about work of the agent's that
+// runs. Then questions and steps in the last paragraph are for later.
+func (u *upper) waitsFor(buf *[maxParagraph]byte, last *paragraph, stalls bool) bool {
 	if last.rests() {
 		return u.works(begun|runs) || u.ok && !u.asked && u.isBelowWork(buf)
 	}
@@ -142,7 +142,7 @@ func (u *upper) isBelowWork(buf *[maxParagraph]byte) bool {
 
 // above returns how a text ends if that depends on what stands above its last paragraph: a
 // list of options, or a remark, belongs to the question above it.
-func (w *walker) above(buf *[maxParagraph]byte, last *reading, up *upper, stalls bool) End {
+func (w *walker) above(buf *[maxParagraph]byte, last *paragraph, up *upper, stalls bool) End {
 	const far = (maxOptions + 1) * maxParagraph
 	switch {
 	case last.list, last.last.label && !stalls:
@@ -209,7 +209,7 @@ func (u *upper) endOfList(buf *[maxParagraph]byte, items kinds) End {
 // report returns how a text ends whose last paragraph neither asks nor announces anything: it
 // reports, or it leaves what is open to others. It may stand below a list that announces
 // steps.
-func (w *walker) report(buf *[maxParagraph]byte, last *reading, up *upper) End {
+func (w *walker) report(buf *[maxParagraph]byte, last *paragraph, up *upper) End {
 	switch {
 	case last.last.offersRest():
 		return Unclear
@@ -255,7 +255,7 @@ func (w *walker) wordless() End {
 func BreaksOff(text string) bool {
 	w := newWalker(text)
 	var buf [maxParagraph]byte
-	last, ok := w.paragraph(&buf)
+	last, ok := w.nextParagraph(&buf)
 	if !ok || !last.breaksOff(&w) {
 		return false
 	}

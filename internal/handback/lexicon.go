@@ -14,64 +14,66 @@ import (
 type kinds uint64
 
 const (
-	step       kinds = 1 << iota // announces a step: "I will"
-	start                        // names the next step, but cancels no question: "Next:"
-	soStep                       // a step that follows from the rest of the sentence: "so I'll"
-	atOnce                       // says that a step begins now: "right away"
-	hang                         // makes a step hang on something: "until"
-	later                        // makes it follow what was said before: "after that"
-	maybe                        // makes an offer of a request, and leaves a step: "if needed"
-	consent                      // makes it hang on the user: "once you"
-	theirs                       // makes a condition hang on the user: "I have the password"
-	can                          // with such a condition, a step: "I can"
-	request                      // hands the turn back, whatever else the sentence says
-	tell                         // hands it back unless it is offered: "please", "let me know which"
-	imperative                   // at its beginning: asks for something
-	andStep                      // behind an imperative: "and I'll"
-	beforeI                      // behind an imperative: "before I"
-	stuck                        // on a condition: "I cannot continue"
-	without                      // is one: "without"
-	leave                        // in a question: asks for leave, "shall I"
-	offer                        // offers more: "let me know if you want"
-	offerOnly                    // makes an offer of the rest of the sentence: "if you want"
-	leaning                      // says what the model would choose
-	work                         // names what an agent starts and what runs by itself: "the build"
-	runs                         // says that it runs: "still running"
-	awaits                       // waits for it: "waiting for"
-	idle                         // waits, whatever for: "I'll wait"
-	begun                        // says that it was started: "launched"
-	done                         // speaks of its end: "once they report"
-	left                         // says what is left, or that a part is done
-	not                          // says no: a reason to leave it, unless it says what is left
-	barred                       // gives such a reason: "only", "unless", "should", "because"
-	hedge                        // may lead to such a reason: "but", "if", "can"
-	doing                        // at the beginning, unless the sentence gives reasons: a step, "fixing these"
-	now                          // at the beginning, with what I do: a step
-	me                           // what I do, where that is one word
-	you                          // speaks of the user
-	upon                         // makes a step follow something: with you, it hangs on the user
-	near                         // measures something: "about 4"
-	long                         // is what work that runs is measured in: "minutes", "%"
-	gauge                        // or what a result is: "coverage", "down from"
-	why                          // asks what the model knows itself
-	reports                      // says that something is done: "is in place"
-	nothing    kinds = 0         // hides a shorter phrase: "I'll be"
+	step        kinds = 1 << iota // announces a step: "I will"
+	start                         // names the next step, but cancels no question: "Next:"
+	soStep                        // a step that follows from the rest of the sentence: "so I'll"
+	atOnce                        // says that a step begins now: "right away"
+	condition                     // makes a step hang on something: "until"
+	later                         // makes it follow what was said before: "after that"
+	maybe                         // makes an offer of a request, and leaves a step: "if needed"
+	consent                       // makes it hang on the user: "once you"
+	theirs                        // makes a condition hang on the user: "I have the password"
+	can                           // with such a condition, a step: "I can"
+	request                       // hands the turn back, whatever else the sentence says
+	tell                          // hands it back unless it is offered: "please", "let me know which"
+	imperative                    // at its beginning: asks for something
+	andStep                       // behind an imperative: "and I'll"
+	beforeI                       // behind an imperative: "before I"
+	stuck                         // on a condition: "I cannot continue"
+	without                       // is one: "without"
+	permission                    // in a question: asks for it, "shall I"
+	offer                         // offers more: "let me know if you want"
+	offerOnly                     // makes an offer of the rest of the sentence: "if you want"
+	leaning                       // says what the model would choose
+	work                          // names what an agent starts and what runs by itself: "the build"
+	runs                          // says that it runs: "still running"
+	awaits                        // waits for it: "waiting for"
+	idle                          // waits, whatever for: "I'll wait"
+	begun                         // says that it was started: "launched"
+	done                          // speaks of its end: "once they report"
+	left                          // says what is left, or that a part is done
+	not                           // says no: perhaps why the model stopped, unless it says what is left
+	obstacle                      // may say why the model stopped: "only", "unless", "should", "because"
+	hedge                         // leads to what may say that: "but", "if", "can"
+	doing                         // at the beginning, unless the sentence gives reasons: a step, "fixing these"
+	now                           // at the beginning, with what I do: a step
+	firstPerson                   // what I do, where that is one word
+	you                           // speaks of the user
+	once                          // makes a step follow something: with you, it hangs on the user
+	amount                        // measures something: "about 4"
+	unit                          // is what work that runs is measured in: "minutes", "%"
+	gauge                         // or what a result is: "coverage", "down from"
+	why                           // asks what the model knows itself
+	reports                       // says that something is done: "is in place"
+	nothing     kinds = 0         // hides a shorter phrase: "I'll be"
 )
 
 // closed are the kinds of closed classes of words.
-const closed = you | upon | not | later | hedge
+const closed = you | once | not | later | hedge
 
-// kindNames are the names of kinds in the files of the lexicon.
+// kindNames are the names of kinds in the files of the lexicon, which are those of the
+// constants above, in their order.
 func kindNames() map[string]kinds {
-	return map[string]kinds{
-		"step": step, "start": start, "soStep": soStep, "atOnce": atOnce, "hang": hang, "later": later, "maybe": maybe,
-		"consent": consent, "theirs": theirs, "can": can, "request": request, "tell": tell, "imperative": imperative, "andStep": andStep,
-		"beforeI": beforeI, "stuck": stuck, "without": without, "leave": leave, "offer": offer, "offerOnly": offerOnly,
-		"leaning": leaning, "work": work, "runs": runs, "awaits": awaits, "idle": idle, "begun": begun, "done": done,
-		"left": left, "not": not, "barred": barred, "doing": doing, "now": now, "me": me, "you": you, "upon": upon,
-		"reports": reports, "hedge": hedge, "gauge": gauge, "why": why, "near": near, "long": long,
-		"nothing": nothing,
+	names := map[string]kinds{"nothing": nothing}
+	for i, name := range [...]string{
+		"step", "start", "soStep", "atOnce", "condition", "later", "maybe", "consent", "theirs", "can", "request", "tell", "imperative",
+		"andStep", "beforeI", "stuck", "without", "permission", "offer", "offerOnly", "leaning", "work", "runs", "awaits", "idle",
+		"begun", "done", "left", "not", "obstacle", "hedge", "doing", "now", "firstPerson", "you", "once", "amount", "unit", "gauge",
+		"why", "reports",
+	} {
+		names[name] = 1 << i
 	}
+	return names
 }
 
 // A phrase is an entry of the lexicon, in small letters.
@@ -227,10 +229,15 @@ func (l *lexicon) read(name string, names map[string]kinds) {
 	}
 }
 
-// add adds the phrases that a pattern stands for. | stands between
-// phrases, {a/b} between parts of one; ^ wants the beginning of a clause; * lets the last
-// word go on, or at the beginning makes an ending of it; _ is a space at the end; @ is
-// something that has been left out; 0 is any digit.
+// add adds the phrases that a pattern stands for:
+//
+//	a {b/c/}    stands for "a b", "a c" and "a "
+//	^a          only at the beginning of a clause
+//	a*          the last word may go on
+//	*a          any word that ends so, where endings are asked for
+//	a_          with a space at the end
+//	@           code, a quotation or an address
+//	0           any digit
 func (l *lexicon) add(pattern string, k kinds) {
 	if before, rest, ok := strings.Cut(pattern, "{"); ok {
 		choices, after, _ := strings.Cut(rest, "}")

@@ -19,7 +19,7 @@ func TestEveryPhraseOfTheLexiconIsFound(t *testing.T) {
 		assert.GreaterOrEqual(t, len(p.text), minKey, "%q", p.text)
 		found := false
 		for _, end := range []string{"", " ", " x", "."} {
-			r := reading{text: []byte(p.text + end), book: phrasebook()}
+			r := paragraph{text: []byte(p.text + end), book: phrasebook()}
 			var s sentence
 			r.find(&s, 0)
 			found = found || s.kinds&p.kinds == p.kinds

@@ -42,7 +42,7 @@ func (p *plain) line(line string) {
 	}
 	for i := n; i < len(line); {
 		if small := small[line[i]]; small != 0 {
-			i += p.run(line[i:])
+			i += p.asciiRun(line[i:])
 			continue
 		}
 		if line[i] >= utf8.RuneSelf {
@@ -71,9 +71,9 @@ var small = func() (small [256]byte) { //nolint:gochecknoglobals // constant
 	return small
 }()
 
-// run adds the bytes at the beginning of rest that need no more than small letters. It
+// asciiRun adds the bytes at the beginning of rest that need no more than small letters. It
 // returns how many these are.
-func (p *plain) run(rest string) int {
+func (p *plain) asciiRun(rest string) int {
 	to := p.buf[p.length:]
 	n := 0
 	or := byte(0)

@@ -7,24 +7,24 @@ import (
 	"unicode/utf8"
 )
 
-// A reading is what the sentences of a paragraph say.
-type reading struct {
-	list      bool // the paragraph begins with the item of a list
-	asked     bool // a question stands that no step behind it cancels
-	why       bool // it asks for a reason, which what follows may give
-	leave     bool // it asks for leave: only a step that begins now cancels it
-	announced bool // a step is announced that does not hang on the user
-	requested bool // likewise a statement that hands back
-	offers    bool // something is offered that is not what is left
-	waits     bool // the agent's own work still runs, and nothing is announced meanwhile
-	goesOn    bool // a step is announced that waits for nothing
-	kinds     kinds
-	before    kinds // of the sentences before the last one
-	length    int
-	last      sentence // the last sentence with a word in it
-	text      []byte
-	book      *lexicon
-	stops     int // how many sentences end in a mark
+// A paragraph has what its sentences say.
+type paragraph struct {
+	list       bool // the paragraph begins with the item of a list
+	asked      bool // an open question: no later sentence has cancelled it
+	why        bool // it asks for a reason, which what follows may give
+	permission bool // the question asks for permission: only a step that begins now cancels it
+	announced  bool // a step is announced that does not hang on the user
+	requested  bool // likewise a statement that hands back
+	offers     bool // something is offered that is not what is left
+	waits      bool // the agent's own work still runs, and nothing is announced meanwhile
+	goesOn     bool // a step is announced that waits for nothing
+	kinds      kinds
+	before     kinds // of the sentences before the last one
+	length     int
+	last       sentence // the last sentence with a word in it
+	text       []byte
+	book       *lexicon
+	stops      int // how many sentences end in a mark
 }
 
 // A sentence is a part of a paragraph up to a mark that ends it, or to the end of an
@@ -43,20 +43,20 @@ type sentence struct {
 
 // endClause ends a clause of s, at a comma.
 func (s *sentence) endClause() {
-	s.onWork = s.onWork || s.clause&work != 0 && s.clause&(hang|upon) != 0 && s.clause&later == 0
+	s.onWork = s.onWork || s.clause&work != 0 && s.clause&(condition|once) != 0 && s.clause&later == 0
 	s.clause = nothing
 }
 
-func (r *reading) asks() bool { return r.asked || r.requested }
+func (r *paragraph) asks() bool { return r.asked || r.requested }
 
 // rests reports whether the paragraph waits for something, and wants nothing of the user.
-func (r *reading) rests() bool {
+func (r *paragraph) rests() bool {
 	return r.kinds&(awaits|idle|done) != 0 && r.kinds&(request|tell|imperative|consent) == 0 && !r.asked && !r.goesOn
 }
 
 // read reads the plain text of a paragraph.
-func read(text []byte) reading {
-	r := reading{text: text, book: phrasebook(), length: len(text), list: text[0] == item || text[0] == '|'}
+func read(text []byte) paragraph {
+	r := paragraph{text: text, book: phrasebook(), length: len(text), list: text[0] == item || text[0] == '|'}
 	s := sentence{}
 	for i := 0; i < len(text); {
 		switch classes[text[i]] {
@@ -67,7 +67,7 @@ func read(text []byte) reading {
 			s.words++
 			r.find(&s, i)
 			if text[i] == '%' {
-				s.kinds |= long
+				s.kinds |= unit
 			}
 		case commaByte:
 			s.endClause()
@@ -95,7 +95,7 @@ func read(text []byte) reading {
 
 // word reads the word at i, or the rune where words are not set apart. It returns the
 // number of bytes read.
-func (r *reading) word(s *sentence, i int) int {
+func (r *paragraph) word(s *sentence, i int) int {
 	s.words++
 	r.find(s, i)
 	text := r.text[i:]
@@ -120,7 +120,7 @@ func elides(rest []byte) bool {
 
 // find adds the kinds of the longest phrases that begin at at to s, and those of closed
 // classes of words, which mean the same within longer phrases.
-func (r *reading) find(s *sentence, at int) {
+func (r *paragraph) find(s *sentence, at int) {
 	text := r.text[at:]
 	if len(text) < minKey || len(text) > maxPhrases {
 		return
@@ -146,7 +146,7 @@ func (r *reading) find(s *sentence, at int) {
 			found = p.size
 		}
 	}
-	if all&(upon|hang) != 0 {
+	if all&(once|condition) != 0 {
 		all |= r.book.ends(firstWord(text[found:])) & you // "когда ответите"
 	}
 	s.kinds |= all
@@ -192,7 +192,7 @@ func spaced(text []byte) bool {
 
 // clauseStart reports whether the word at i begins a sentence, or a clause behind a
 // comma, a colon, a dash or a bracket.
-func (r *reading) clauseStart(s *sentence, i int) bool {
+func (r *paragraph) clauseStart(s *sentence, i int) bool {
 	for i--; i >= s.start; i-- {
 		switch r.text[i] {
 		case ' ', '\n', '\'':
@@ -246,7 +246,7 @@ var classes = func() (classes [256]class) { //nolint:gochecknoglobals // constan
 }()
 
 // boundary ends s if a sentence ends at i, and returns the length of what ends it.
-func (r *reading) boundary(s *sentence, i int) int {
+func (r *paragraph) boundary(s *sentence, i int) int {
 	text := r.text
 	switch c := text[i]; c {
 	case item, heading, '|':
@@ -280,7 +280,7 @@ func (r *reading) boundary(s *sentence, i int) int {
 }
 
 // ascii ends s if the marks at i end it, and returns their length.
-func (r *reading) ascii(s *sentence, i int) int {
+func (r *paragraph) ascii(s *sentence, i int) int {
 	n := 0
 	asks := false
 	for _, c := range r.text[i:] {
@@ -323,7 +323,7 @@ func endsHere(rest []byte) bool {
 
 // stop ends s with a mark of n bytes at i, and with the answer behind it. It returns their
 // length.
-func (r *reading) stop(s *sentence, i, n int, question bool) int {
+func (r *paragraph) stop(s *sentence, i, n int, question bool) int {
 	if s.words > 0 {
 		s.mark = true
 		r.stops++
@@ -339,13 +339,13 @@ func (r *reading) stop(s *sentence, i, n int, question bool) int {
 }
 
 // opened reports whether a bracket opens right before i: "(?)" asks nothing.
-func (r *reading) opened(i int) bool {
+func (r *paragraph) opened(i int) bool {
 	return i > 0 && (r.text[i-1] == '(' || r.text[i-1] == '[')
 }
 
 // answer returns the length of yes or no, and nothing else, behind the question s: the model
 // has asked itself.
-func (r *reading) answer(s *sentence, i int) int {
+func (r *paragraph) answer(s *sentence, i int) int {
 	if !s.question {
 		return 0
 	}
@@ -359,7 +359,7 @@ func (r *reading) answer(s *sentence, i int) int {
 
 // end adds s to what the paragraph says, and begins the next sentence. A sentence
 // within an item belongs to the item.
-func (r *reading) end(s *sentence, end int) {
+func (r *paragraph) end(s *sentence, end int) {
 	if s.words == 0 {
 		return
 	}
@@ -368,7 +368,7 @@ func (r *reading) end(s *sentence, end int) {
 	if s.kinds&(andStep|beforeI) != 0 && r.instructs(s.start) {
 		s.kinds |= imperative
 	}
-	r.judge(s)
+	r.apply(s)
 	r.offers = r.offers || s.offers()
 	r.goesOn = r.goesOn || s.meanwhile()
 	r.before = r.kinds
@@ -385,12 +385,12 @@ type combination struct {
 }
 
 var combinations = [...]combination{ //nolint:gochecknoglobals // constant
-	{hang, theirs, 0, consent | can},
+	{condition, theirs, 0, consent | can},
 	{tell, offerOnly | maybe, 0, offer},
-	{upon, you, done, consent | can},
-	{near, long, gauge, runs},
-	{now, me, barred | hedge | you, step},
-	{doing, doing, barred | hedge | you, start},
+	{once, you, done, consent | can},
+	{amount, unit, gauge, runs},
+	{now, firstPerson, obstacle | hedge | you, step},
+	{doing, doing, obstacle | hedge | you, start},
 }
 
 // combine adds the kinds that two kinds make together.
@@ -400,7 +400,7 @@ func (s *sentence) combine() {
 			s.kinds |= c.makes
 		}
 	}
-	if s.kinds&you != 0 && s.kinds&barred != 0 && s.kinds&(later|andStep) != 0 {
+	if s.kinds&you != 0 && s.kinds&obstacle != 0 && s.kinds&(later|andStep) != 0 {
 		s.kinds |= consent | can // they have to do something, and then we
 	}
 	if s.kinds&gauge != 0 {
@@ -408,20 +408,20 @@ func (s *sentence) combine() {
 	}
 }
 
-// judge adds to r what s asks, announces or waits for. A step cancels a question before
+// apply adds to r what s asks, announces or waits for. A step cancels a question before
 // it; if that asks for leave, only a step that begins now does.
-func (r *reading) judge(s *sentence) {
+func (r *paragraph) apply(s *sentence) {
 	waits := s.waits(r.kinds)
 	r.waits = waits || r.waits && !s.meanwhile()
 	r.announced = r.announced || s.announces()
 	switch {
 	case s.question:
-		r.asked, r.leave = !s.answered, s.kinds&leave != 0
+		r.asked, r.permission = !s.answered, s.kinds&permission != 0
 	case waits:
 	case s.handsBack():
 		r.requested = r.requested || !r.waits || s.isForUser()
 	case s.free() && !s.label:
-		r.asked = r.asked && r.leave && s.kinds&atOnce == 0
+		r.asked = r.asked && r.permission && s.kinds&atOnce == 0
 		r.requested = r.requested && s.kinds&later != 0 // what follows is what was requested
 	case r.why:
 		r.asked = false
@@ -438,7 +438,7 @@ func (s *sentence) isWhy() bool {
 // announces reports whether s announces a step that does not hang on the user.
 func (s *sentence) announces() bool {
 	k := s.kinds
-	steps := k&step != 0 || k&start != 0 && k&(you|upon) == 0
+	steps := k&step != 0 || k&start != 0 && k&(you|once) == 0
 	return steps && k&(consent|offerOnly) == 0 && (k&stuck == 0 || k&atOnce != 0) || k&soStep != 0 && k&consent == 0
 }
 
@@ -446,7 +446,7 @@ func (s *sentence) announces() bool {
 func (s *sentence) free() bool {
 	k := s.kinds
 	steps := k&step != 0 || k&start != 0 && k&atOnce != 0
-	return steps && k&(hang|consent|stuck|offer|offerOnly|maybe) == 0 || k&soStep != 0 && k&consent == 0
+	return steps && k&(condition|consent|stuck|offer|offerOnly|maybe) == 0 || k&soStep != 0 && k&consent == 0
 }
 
 // waits reports whether s says that the agent's own work still runs, in a paragraph that
@@ -474,7 +474,7 @@ func (s *sentence) stepsAfterWork(before kinds) bool {
 	case !s.onWork, s.kinds&atOnce != 0:
 		return false
 	case s.kinds&done != 0:
-		return s.kinds&(step|start|me) != 0
+		return s.kinds&(step|start|firstPerson) != 0
 	}
 	return s.kinds&step != 0 && s.kinds&(you|consent) == 0 && before&work != 0 && before&(step|start) == 0
 }
@@ -494,13 +494,13 @@ func (s *sentence) isOfWork(before kinds) bool {
 
 // awaitsNamed reports whether s waits for something that is not the user's.
 func (s *sentence) awaitsNamed() bool {
-	return s.kinds&awaits != 0 && s.kinds&(barred|you|consent|theirs|stuck|request|tell|imperative|leaning|step) == 0
+	return s.kinds&awaits != 0 && s.kinds&(obstacle|you|consent|theirs|stuck|request|tell|imperative|leaning|step) == 0
 }
 
 // meanwhile reports whether s announces what the model does while it waits.
 func (s *sentence) meanwhile() bool {
 	k := s.kinds
-	return k&(step|start) != 0 && k&(hang|later|consent|awaits|done|idle) == 0 || k&soStep != 0 && k&(done|awaits|idle) == 0
+	return k&(step|start) != 0 && k&(condition|later|consent|awaits|done|idle) == 0 || k&soStep != 0 && k&(done|awaits|idle) == 0
 }
 
 // handsBack reports whether s is a statement that hands the turn back.
@@ -512,12 +512,12 @@ func (s *sentence) handsBack() bool {
 		return false
 	case k&(request|idle) != 0,
 		k&imperative != 0 && k&(andStep|beforeI) != 0,
-		k&stuck != 0 && k&(hang|consent|without|beforeI) != 0 && !steps:
+		k&stuck != 0 && k&(condition|consent|without|beforeI) != 0 && !steps:
 		return true
 	case k&(offer|offerOnly|maybe) != 0:
 		return false
 	}
-	return k&tell != 0 && (!steps || k&hang != 0) || k&consent != 0 && k&(step|can) != 0
+	return k&tell != 0 && (!steps || k&condition != 0) || k&consent != 0 && k&(step|can) != 0
 }
 
 // isForUser reports whether s, which hands back, does so even while work of the agent's runs:
@@ -529,28 +529,28 @@ func (s *sentence) isForUser() bool {
 // offers reports whether s names what the model offers to do, and that is not what is left:
 // who gets such an offer has the turn.
 func (s *sentence) offers() bool {
-	return s.kinds&(offer|offerOnly) != 0 && s.kinds&(can|leave) != 0 && s.kinds&left == 0
+	return s.kinds&(offer|offerOnly) != 0 && s.kinds&(can|permission) != 0 && s.kinds&left == 0
 }
 
 // isCourtesy reports whether s offers nothing in particular: "let me know if you have any
 // questions".
 func (s *sentence) isCourtesy() bool {
-	return s.kinds&(offer|offerOnly|maybe) != 0 && s.kinds&(can|me|barred|consent|request|stuck) == 0
+	return s.kinds&(offer|offerOnly|maybe) != 0 && s.kinds&(can|firstPerson|obstacle|consent|request|stuck) == 0
 }
 
 // offersRest reports whether s offers only what is left: the model could go on with it.
 func (s *sentence) offersRest() bool {
-	return s.kinds&(offer|offerOnly) != 0 && s.kinds&left != 0 && s.kinds&(barred|consent|request|stuck) == 0
+	return s.kinds&(offer|offerOnly) != 0 && s.kinds&left != 0 && s.kinds&(obstacle|consent|request|stuck) == 0
 }
 
 // introducesPlan reports whether the paragraph announces the list that follows it.
-func (r *reading) introducesPlan() bool {
+func (r *paragraph) introducesPlan() bool {
 	return r.kinds&(step|start) != 0 && bytes.HasSuffix(trimEnd(r.text), []byte(":"))
 }
 
 // printsCall reports whether the paragraph is a tool call that was printed: an object of
 // JSON, or a name with arguments in brackets.
-func (r *reading) printsCall() bool {
+func (r *paragraph) printsCall() bool {
 	if len(r.text) > 1 && r.text[0] == '{' && r.text[1] == omitted {
 		return true
 	}
@@ -563,7 +563,7 @@ func (r *reading) printsCall() bool {
 }
 
 // breaksOff reports whether the last paragraph ends in the middle of something.
-func (r *reading) breaksOff(w *walker) bool {
+func (r *paragraph) breaksOff(w *walker) bool {
 	text := trimEnd(r.text)
 	last, _ := utf8.DecodeLastRune(text)
 	switch last {
@@ -587,7 +587,7 @@ func (r *reading) breaksOff(w *walker) bool {
 
 // lacksEnd reports whether the last sentence, which ends in a letter, has no end. Notes,
 // items and headings often have no full stop: they are whole without one.
-func (r *reading) lacksEnd(w *walker) bool {
+func (r *paragraph) lacksEnd(w *walker) bool {
 	if r.last.mark || r.last.words < minWords || bytes.IndexByte(r.text, '|') >= 0 {
 		return false
 	}
@@ -643,7 +643,7 @@ func trimEnd(text []byte) []byte {
 }
 
 // greek reports whether the paragraph ends in the question mark of Greek.
-func (r *reading) greek() bool {
+func (r *paragraph) greek() bool {
 	text := trimEnd(r.text)
 	if !bytes.HasSuffix(text, []byte(";")) {
 		return false

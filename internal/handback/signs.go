@@ -14,7 +14,7 @@ const (
 
 // shapeOf returns the shape of the text of which only the last paragraph has been read, below
 // up.
-func (w *walker) shapeOf(last *reading, up *upper) (s shape) {
+func (w *walker) shapeOf(last *paragraph, up *upper) (s shape) {
 	const shortText = 160 // bytes
 	if len(w.text) < shortText && !last.list && last.stops > 1 && bytes.IndexByte(last.text[last.last.start:], omitted) < 0 {
 		s |= isShort
@@ -40,7 +40,7 @@ type evidence struct {
 }
 
 // evidenceOf returns what the last paragraph tells, and the one above it.
-func (w *walker) evidenceOf(last *reading, up *upper) evidence {
+func (w *walker) evidenceOf(last *paragraph, up *upper) evidence {
 	s := &last.last
 	e := evidence{last: s.kinds, paragraph: last.kinds, above: up.kinds, shape: w.shapeOf(last, up)}
 	switch {
@@ -69,8 +69,8 @@ type sign struct {
 // signs have the weights of a logistic regression over 950 labelled ends of turns, rounded.
 // No word decides alone: "only" and "because" also tell how work was done.
 var signs = [...]sign{ //nolint:gochecknoglobals // constant
-	{paragraph: barred, weight: 11},
-	{last: barred, weight: 9},
+	{paragraph: obstacle, weight: 11},
+	{last: obstacle, weight: 9},
 	{paragraph: you, weight: 9},
 	{last: you, weight: 10},
 	{above: you, weight: 9},
@@ -80,8 +80,8 @@ var signs = [...]sign{ //nolint:gochecknoglobals // constant
 	{paragraph: leaning | stuck, weight: 14},
 	{paragraph: offer | offerOnly | maybe, weight: 14},
 	{paragraph: can, weight: 10},
-	{paragraph: hang, weight: 6},
-	{last: hedge, with: not | barred | you, weight: 3},
+	{paragraph: condition, weight: 6},
+	{last: hedge, with: not | obstacle | you, weight: 3},
 	{paragraph: left, weight: -3},
 	{paragraph: gauge, weight: -4},
 	{last: reports, weight: -3},

@@ -201,13 +201,13 @@ func (w *walker) line() (line span, fence, ok bool) {
 	return line, fence, true
 }
 
-// paragraph reads the last unread paragraph that has a letter. ok is false if there is
+// nextParagraph reads the last unread nextParagraph that has a letter. ok is false if there is
 // none.
-func (w *walker) paragraph(buf *[maxParagraph]byte) (reading, bool) {
+func (w *walker) nextParagraph(buf *[maxParagraph]byte) (paragraph, bool) {
 	for code := false; ; {
 		lines, ok := w.lines()
 		if !ok {
-			return reading{}, false
+			return paragraph{}, false
 		}
 		lines.start = w.shorten(lines)
 		p := plain{buf: buf}
@@ -250,7 +250,7 @@ func (w *walker) lines() (span, bool) {
 		room -= line.end - line.start + 1
 		if room <= 0 {
 			found.start = runeStart(w.text, line.start-room)
-			w.leave()
+			w.skipParagraph()
 			return found, true
 		}
 	}
@@ -285,8 +285,8 @@ func hasQuestionMark(text string) bool {
 	return false
 }
 
-// leave skips the rest of a paragraph that is too long to be read.
-func (w *walker) leave() {
+// skipParagraph skips the rest of a paragraph that is too long to be read.
+func (w *walker) skipParagraph() {
 	for {
 		line, fence, ok := w.line()
 		if !ok || !fence && kindOf(w.text[line.start:line.end]) == blankLine {
