@@ -12,6 +12,7 @@ import (
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/internal/agents"
 	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/toolcall"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -331,7 +332,7 @@ func launchOf(tool, result string) (launch *agents.Launch, names [3]string, ok b
 	for at := 0; at < len(result); {
 		line := result[at:]
 		launch = launchAt(line)
-		if launch != nil && launches(tool, launch) {
+		if launch != nil && canLaunch(tool, launch) {
 			if names, ok = promise(result, at, launch); ok {
 				return launch, names, true
 			}
@@ -458,20 +459,18 @@ func toolOf(c *todo.Call) string {
 	return c.Name
 }
 
-// launches reports whether a tool makes launches of that kind: it is known for them, or its
-// name says so. The name is that behind the name of a server.
-func launches(tool string, l *agents.Launch) bool {
-	tool = tool[strings.LastIndexAny(tool, "./:")+1:]
-	tool = tool[max(strings.LastIndex(tool, "__")+len("__"), len("__"))-len("__"):]
-	tool = strings.TrimLeft(tool, "_")
-	var room [maxName]byte
-	name := string(fold(room[:0], tool))
+// canLaunch reports whether a tool makes launches of that kind: it is known for them, or its
+// name says so, without the namespace before it. That may end in a mark of any client: the
+// words of the result must promise a report as well.
+func canLaunch(tool string, l *agents.Launch) bool {
+	var room [commonName]byte
+	name := string(toolcall.AppendName(room[:0], toolcall.Bare(tool[strings.LastIndexAny(tool, "./:")+1:])))
 	for known := range strings.SplitSeq(l.Tools, "|") {
 		if name == known {
 			return true
 		}
 	}
-	if known().tools[name].does != nothing || hasOneOf(name, reading) {
+	if known().tools[toolcall.Name(name)].does != nothing || hasOneOf(name, reading) {
 		return false
 	}
 	if l.Command {

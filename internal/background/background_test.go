@@ -461,6 +461,20 @@ func TestTeams(t *testing.T) {
 			1,
 			background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"ada"}},
 		},
+		"the team could not be ended, in other words": {
+			[]step{
+				user("Go."), spawn("ada"), call("c", "TeamDelete", "", `{"isError":true,"message":"1 active member"}`),
+				call("d", "TeamDelete", "", "Failed to delete the team."), call("e", "TeamDelete", "", "The user rejected the call."),
+				call("f", "TeamDelete", "", "Error deleting the team"),
+			},
+			1,
+			background.Team{Role: background.Lead, Name: "team-lead", AtWork: []string{"ada"}},
+		},
+		"a message that was not sent": {
+			[]step{user("Go."), spawn("ada"), user(idle("ada")), call("c", "SendMessage", `"to":"ada"`, "Unable to deliver: no mailbox.")},
+			0,
+			background.Team{Role: background.Lead, Name: "team-lead"},
+		},
 		"a lead whose history was cut": {
 			[]step{user("Summary."), send("c", "bob", "team-lead")},
 			1,

@@ -9,6 +9,7 @@ import (
 	"github.com/carryon-go/carryon/internal/agents"
 	"github.com/carryon-go/carryon/internal/automatic"
 	"github.com/carryon-go/carryon/internal/rawjson"
+	"github.com/carryon-go/carryon/internal/toolcall"
 	"github.com/carryon-go/carryon/todo"
 )
 
@@ -16,7 +17,7 @@ import (
 var known = sync.OnceValue(func() *facts { //nolint:gochecknoglobals // facts
 	k := &facts{
 		launches: agents.Collect(func(a *agents.Agent) []agents.Launch { return a.Launches }),
-		tools:    map[string]tool{}, mailboxes: map[string]*agents.Mailbox{},
+		tools:    map[toolcall.Name]tool{}, mailboxes: map[string]*agents.Mailbox{},
 	}
 	for i := range k.launches {
 		k.begins[k.launches[i].Begins[0]] = true
@@ -26,10 +27,7 @@ var known = sync.OnceValue(func() *facts { //nolint:gochecknoglobals // facts
 	for _, f := range agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Ends }) {
 		k.ends = append(k.ends, f.Text)
 	}
-	add := func(name string, t tool) {
-		var room [maxName]byte
-		k.tools[string(fold(room[:0], name))] = t
-	}
+	add := func(name string, t tool) { k.tools[toolcall.NewName(name)] = t }
 	for _, c := range agents.Collect(func(a *agents.Agent) []agents.Call { return a.Stops }) {
 		add(c.Tool, tool{does: stops, ids: c.IDs})
 	}
@@ -55,10 +53,10 @@ var known = sync.OnceValue(func() *facts { //nolint:gochecknoglobals // facts
 
 type facts struct {
 	launches  []agents.Launch
-	ends      []string        // how texts begin that say that work has ended
-	begins    [256]bool       // the bytes with which one of them begins
-	wrappers  []agents.Tool   // that call another tool, which their arguments name
-	tools     map[string]tool // by name, in lower case and without "_" and "-"
+	ends      []string      // how texts begin that say that work has ended
+	begins    [256]bool     // the bytes with which one of them begins
+	wrappers  []agents.Tool // that call another tool, which their arguments name
+	tools     map[toolcall.Name]tool
 	mailboxes map[string]*agents.Mailbox
 }
 
@@ -81,22 +79,8 @@ const (
 	lists   // todos, in another way
 )
 
-// maxName is the length of a tool's name that is looked up.
-const maxName = 64
-
-// fold appends a tool's name in the spelling of the facts.
-func fold(to []byte, name string) []byte {
-	for i := range min(len(name), maxName) {
-		switch c := name[i]; {
-		case c == '_' || c == '-':
-		case 'A' <= c && c <= 'Z':
-			to = append(to, c+'a'-'A')
-		default:
-			to = append(to, c)
-		}
-	}
-	return to
-}
+// commonName is a length that few names of tools exceed.
+const commonName = 64
 
 // readCall reads a call and its result.
 func (r *reader) readCall(c *todo.Call) {
@@ -132,8 +116,8 @@ func (r *reader) readCall(c *todo.Call) {
 
 // readUse reads a call that launches nothing.
 func (r *reader) readUse(c *todo.Call) {
-	var room [maxName]byte
-	t := known().tools[string(fold(room[:0], c.Name))]
+	var room [commonName]byte
+	t := known().tools[toolcall.Name(toolcall.AppendName(room[:0], c.Name))]
 	e := event{kind: acted, looked: c.Arguments[:min(len(c.Arguments), maxResult)], behind: c.UserMessagesAfter, silent: r.silence}
 	switch t.does {
 	case stops:
@@ -151,7 +135,7 @@ func (r *reader) readUse(c *todo.Call) {
 			return
 		}
 	case disbands:
-		if !failed(c.Result) {
+		if !toolcall.ReportsFailure(c.Result) {
 			e.kind = disbanded
 		}
 	case updates:
@@ -174,13 +158,7 @@ func (r *reader) readMessage(c *todo.Call, t *tool, e *event) bool {
 	to := argument(c.Arguments, t.ids)
 	r.lead, r.leads = t.mailbox.Lead, r.leads || sender == t.mailbox.Lead
 	e.kind, e.names[idOfWork], e.member = wrote, to, sender == t.mailbox.Lead
-	return to != t.mailbox.Lead && !failed(c.Result)
-}
-
-// failed reports whether the result of a call says that it had no effect.
-func failed(result string) bool {
-	return strings.HasPrefix(result, "Error") || strings.HasPrefix(result, "<tool_use_error>") ||
-		string(rawjson.Member([]byte(result[:min(len(result), maxResult)]), "success")) == "false"
+	return to != t.mailbox.Lead && !toolcall.ReportsFailure(c.Result)
 }
 
 // argument returns the first of the named arguments that is there, or "".

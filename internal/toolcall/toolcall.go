@@ -17,9 +17,24 @@ import (
 type Name string
 
 // NewName returns the Name of a tool, "" for a blank one.
-func NewName(name string) Name {
-	plain := strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(name), "_", ""), "-", "")
-	return Name(strings.ToLower(plain))
+func NewName(tool string) Name { return Name(AppendName(nil, strings.TrimSpace(tool))) }
+
+// AppendName appends the Name of a tool. A caller that has room needs no memory.
+func AppendName(to []byte, tool string) []byte {
+	for i := range len(tool) {
+		if letter, ok := plain(tool[i]); ok {
+			to = append(to, letter)
+		}
+	}
+	return to
+}
+
+// plain returns a letter of a name as it is in a [Name], if it is there.
+func plain(letter byte) (_ byte, ok bool) {
+	if 'A' <= letter && letter <= 'Z' {
+		letter += 'a' - 'A'
+	}
+	return letter, letter != '_' && letter != '-'
 }
 
 // Matches reports whether tool is a spelling of n. It runs for every call of a
@@ -27,12 +42,9 @@ func NewName(name string) Name {
 func (n Name) Matches(tool string) bool {
 	at := 0
 	for i := range len(tool) {
-		letter := tool[i]
-		switch {
-		case letter == '_' || letter == '-':
+		letter, ok := plain(tool[i])
+		if !ok {
 			continue
-		case 'A' <= letter && letter <= 'Z':
-			letter += 'a' - 'A'
 		}
 		if at == len(n) || n[at] != letter {
 			return false
@@ -157,10 +169,10 @@ const (
 	maxOpening = 80
 )
 
-// ReportsFailure reports whether the result of a todo-writing call says that
-// the call failed, so that its list never took effect. The history has no flag
-// for that, only the text of the result. Only its beginning counts, because
-// many tools repeat the list, and a todo may be "Fix the error".
+// ReportsFailure reports whether the result of a call says that the call failed,
+// so that it had no effect: a list was not written, a message not sent. The
+// history has no flag for that, only the text of the result. Only its beginning
+// counts, because many tools repeat the list, and a todo may be "Fix the error".
 func ReportsFailure(result string) bool {
 	text := strings.TrimSpace(result)
 	if strings.HasPrefix(text, `"`) && len(text) <= maxReport {
@@ -246,8 +258,8 @@ func textReportsFailure(text string) bool {
 // or that the user did not allow it.
 func beginsLikeFailure(opening string) bool {
 	for _, phrase := range [...]string{
-		"an error ", "error calling ", "error executing ", "error invoking ", "error parsing ", "error running ",
-		"error saving ", "error updating ", "error while ", "error writing ", "error - ", "validation error",
+		"an error ", "error calling ", "error deleting ", "error executing ", "error invoking ", "error parsing ", "error running ",
+		"error saving ", "error sending ", "error updating ", "error while ", "error writing ", "error - ", "validation error",
 		"failed to ", "failed:", "failure:", "tool call failed", "tool execution failed", "the tool execution failed",
 		"the tool call returned the following error", "invalid ", "cannot ", "could not ", "unable to ",
 		"unknown tool", "tool not found", "permission denied",
