@@ -159,7 +159,7 @@ type retryPoint struct {
 	ends []int // the length of the text at the end of each turn that ended well
 
 	from            turn // the turn before the current continuation
-	before          int  // where its text begins in the transcript; a turn that was left out has none
+	before          int  // where the text of the last turn that was shown begins in the transcript
 	text, reasoning int  // lengths of the transcript at its end
 	failed          int  // tries of it that have failed
 

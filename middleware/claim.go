@@ -76,8 +76,8 @@ func (e *callEnv) release(id continuation.TurnID) {
 	}
 }
 
-// releaseShared is release for any goroutine. The state of a call without a session is
-// that of the goroutine that reads the call, which releases the claim at its end.
+// releaseShared is release that may run on any goroutine. It does nothing for a call
+// without a session, whose state belongs to the goroutine that reads the call.
 func (e *callEnv) releaseShared(id continuation.TurnID) {
 	if e.session.key != "" {
 		e.release(id)

@@ -17,7 +17,7 @@ import (
 type decider struct {
 	lookup // the call, its current turn, and the list that was read for it
 
-	last           *lastVerdict // nil until the call goes on
+	last           *lastVerdict // nil until a verdict has allowed a continuation
 	cause          error        // the error of the gate, the store or the tasks that ended the continuations
 	retry          *retryPoint  // nil before the first continuation
 	claimed        bool         // the session is claimed for the next turn

@@ -284,9 +284,9 @@ func (h *sessionHandle) updateDetached(ctx context.Context, f func(decision.Stat
 	return err
 }
 
-// release is updateDetached for a claim. It asks the store even while other calls do
-// not. It reports nothing, because a claim may be released where observers must not
-// run. If the caller does not wait for it, it has the store's whole time limit.
+// release is updateDetached for a claim. It changes the state even if the breaker is open,
+// and reports nothing, because observers must not run everywhere that a claim is released.
+// If the caller does not wait, the store has its whole time limit.
 func (h *sessionHandle) release(ctx context.Context, waits bool, f func(decision.State) decision.State) storeAnswer {
 	if h.key == "" || h.rules.DryRun {
 		return storeAnswer{err: h.update(ctx, f)}

@@ -352,7 +352,7 @@ func (l *lookup) sourceAnswered(late bool) (recovered bool) {
 }
 
 // listScope returns why the call is out of scope now that the list is known:
-// ReasonNoListTool if the list was found in the messages and no offered tool can write it.
+// reasons.NoListTool if the list was found in the messages and no offered tool can write it.
 // If the names of the tools are unknown, or a call without tools is continued, carryon
 // assumes that the list can be written.
 func (l *lookup) listScope() (reason continuation.Reason) {

@@ -147,7 +147,7 @@ func (w *writer[C]) show(r *reading.Turn, c *C, a *reading.Chunk, out *output[C]
 type output[C any] struct {
 	chunks  []C
 	next    int
-	adds    bool               // a chunk of a later turn was among them that a reader would miss
+	adds    bool               // content was added of a turn that is not shown as it came
 	current C                  // the chunk being handled; the address of a local variable would allocate it
 	calls   []adapter.CallEdit // room for the calls of an edit
 	room    [1]C               // for the first chunk that is ready

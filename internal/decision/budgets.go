@@ -108,7 +108,7 @@ func (in *Input) isAttended() bool {
 	return in.Settings.ApprovalMode != continuation.ApprovalYOLO && !in.Turn.Rejected
 }
 
-// checkLimit is check for a limit of which used has been used.
+// checkLimit is require for a limit: the condition is met while used < limit.
 func (v *Verdict) checkLimit(c condition, used, limit int, otherwise continuation.Reason) bool {
 	if v.require(c, limit == continuation.Off || used < limit, otherwise) {
 		return true

@@ -33,7 +33,7 @@ type Input struct {
 	Has Facts // what of the rest is known
 
 	Settings continuation.Values // settings of the session
-	Scope    continuation.Reason // why the call is out of scope, or ReasonNone
+	Scope    continuation.Reason // why the call is out of scope, or reasons.None
 	Turn     Turn                // the turn that has ended
 	UserTurn int                 // number of the user turn in which the call arrived
 
@@ -66,9 +66,7 @@ type Input struct {
 	ShortMessage bool
 
 	// MayAsk says that, without a list, the model may be asked whether anything is
-	// still open: the user turn has called tools. In ApprovalYOLO it is asked if the
-	// turn has not come to an end of its own: it is blank, breaks off, announces a step,
-	// or asks a question that nobody is there to answer.
+	// still open: the user turn has called tools. judgeWithoutList has the rule.
 	MayAsk bool
 	// AskAlways says that the model is asked after any such turn, in every mode.
 	AskAlways bool
@@ -133,12 +131,12 @@ type Verdict struct {
 	Reason     continuation.Reason // the first reason that applies
 	Todo       todo.Todo           // the todo to go on with, or the zero Todo
 	Attempt    int                 // the attempt that the continuation has or would have
-	Wait       time.Duration       // with ReasonTooSoon, how long until the interval is over
+	Wait       time.Duration       // with reasons.TooSoon, how long until the interval is over
 	Conditions Conditions          // the result of each condition
 	List       continuation.List   // counts of the todo list, or why there is none
 	Limit      int                 // the limit that was reached, if Reason.Exhausted() is true
 	LimitRule  string              // the rule that made Limit, in words; "" if it is the program's
-	Awaited    int                 // with ReasonBackground, the number of unfinished tasks; 0 if only the turn says so
+	Awaited    int                 // with reasons.Background, the number of unfinished tasks; 0 if only the turn says so
 	State      State               // Input.State, updated for changes of the list
 }
 
@@ -262,7 +260,8 @@ func (v *Verdict) judgeSession(in *Input) bool {
 }
 
 // judgeWithoutList decides whether the model is asked whether anything is still open: not
-// after a pause, and once, until it has called a tool.
+// after a pause, and once, until it has called a tool. Unless the program wants it asked
+// always, that is in ApprovalYOLO, if the turn has not come to an end of its own.
 func (v *Verdict) judgeWithoutList(in *Input) bool {
 	reason := reasonWithoutList(in.TodosErr)
 	if reason == reasons.NoList && in.MayAsk && !in.Turn.Rejected && (in.AskAlways || in.isUnattendedStall() || in.Turn.NothingOpen) {

@@ -82,9 +82,9 @@ func (s State) Acquire(token uint64, now time.Time, life time.Duration) State {
 }
 
 // RegisterWork returns the state after the arrival of a request, with what is known of
-// the program's check. before and after are the states before and after its user turn was
-// registered. main says that the request is of the session's main conversation, and worked
-// that the model has called tools in its user turn.
+// the program's check. before is the state before the request's user turn was registered,
+// and s the one after. main says that the request is of the session's main conversation,
+// and worked that the model has called tools in its user turn.
 //
 // An agent may give its sub-agents the name of its own session. What is known is of the
 // user turn in the main conversation, whatever else comes in between.

@@ -38,7 +38,7 @@ type Call[O any] interface {
 	// TurnRead says that the turn was read up to its finish.
 	TurnRead()
 	// MayGoOn reports whether the call may go on after the first turn, whose end is not
-	// read yet. If not, that is decided.
+	// read yet. If not, the decision was taken and reported.
 	MayGoOn() bool
 	// LeaveFirstTurn decides on the caller's own turn, which did not end as it should have: with
 	// err, if that is not nil.
@@ -49,8 +49,8 @@ type Call[O any] interface {
 	// fault is an error that came after the finish, or nil.
 	GoesOn(fault error) bool
 	// Next waits until the continuation may be sent, and returns it; nil if nothing more is
-	// sent. If the program is asked whether its work is done, Next returns ErrWaiting
-	// whenever patience is over, unless that is 0. Another error ends the answer.
+	// sent. While the program's check runs, Next returns ErrWaiting each time that patience
+	// has passed; with a patience of 0, it waits to the end. Another error ends the answer.
 	Next(patience time.Duration) (*adapter.Continuation, error)
 	// ShowedLife says that the caller was shown a sign of life during ErrWaiting.
 	ShowedLife()
@@ -101,7 +101,7 @@ type Answer struct {
 	Turn     *reading.Turn       // the current turn
 	Text     *reading.Transcript // of all turns
 	Times    *reading.Times      // of the current turn; nil if nobody wants to know
-	Timeouts *Timeouts           // of the caller; nil if it waits for any time
+	Timeouts *Timeouts           // of the caller; nil if it sets no limit
 
 	PlainStop    string             // the provider's word for a plain stop; set if turn 1 ended in one
 	Usage        adapter.UsageShown // of a joined answer

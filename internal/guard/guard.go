@@ -104,9 +104,9 @@ func (e knownError) Unwrap() error { return e.error }
 // IsKnown reports whether a failure was reported before.
 func IsKnown(err error) bool { return errors.As(err, new(knownError)) }
 
-// Budget is how long a turn has waited for all remotes together. One that is slow, but
-// never late, must not delay a turn by several times its limit. After a time-out, the call
-// waits no more. A Budget is safe for concurrent use, and its zero value is unused.
+// Budget is how long a turn has waited for all remotes together: several slow answers
+// share one limit per turn. After a time-out, the call waits no more. A Budget is safe for
+// concurrent use, and its zero value is unused.
 type Budget struct{ micros atomic.Int32 } // timedOut after a time-out
 
 const timedOut = -1

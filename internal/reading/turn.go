@@ -119,9 +119,10 @@ func (t *Turn) Use(room *Room) {
 	t.provider = &room.provider
 }
 
-// ForCallback returns the turn as it is read for a callback, which is given a part of it,
-// before the turn is read itself. If the callback has been shown text, its text follows a
-// separator. earlier is the turn before, as read for the callback.
+// ForCallback returns the same turn as one callback sees it, to be read a part at a time
+// while the SDK streams to the callback; t itself is read later, from the whole answer.
+// earlier is the turn before, as the callback saw it. shown says that the callback was
+// shown text, so that a separator goes before this turn's.
 func (t *Turn) ForCallback(earlier *Turn, shown bool) Turn {
 	c := Turn{
 		First: t.First, Chunk: Chunk{Calls: earlier.Chunk.Calls[:0]}, Calls: Calls{Unwatched: t.Calls.Unwatched},
