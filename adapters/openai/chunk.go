@@ -8,6 +8,7 @@ import (
 	"github.com/sashabaranov/go-openai"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/firstchoice"
 	"github.com/carryon-go/carryon/internal/logprobs"
 )
 
@@ -17,17 +18,9 @@ type chunks struct {
 
 	envelope adapter.Envelope[envelope]
 	over     bool // the turn has ended: what is read next begins another
-	later    *laterTurn
+	first    firstchoice.Finder
+	held     *logprobs.Queue[openai.ChatCompletionTokenLogprob] // of a continuation; nil in the caller's own turn
 }
-
-// laterTurn is a continuation; nil in the caller's own turn.
-type laterTurn struct {
-	choice int  // the index of its choice; noChoice until one says something
-	others bool // another choice has said something
-	held   logprobs.Queue[openai.ChatCompletionTokenLogprob]
-}
-
-const noChoice = -1
 
 // envelope has the fields that the joined answer takes from the first turn, in
 // every chunk.
@@ -42,14 +35,15 @@ func newChunks() *chunks { return &chunks{usageTotals: newUsageTotals()} }
 // Read implements [adapter.Dialect].
 func (d *chunks) Read(c *openai.ChatCompletionStreamResponse, t adapter.TurnReader) {
 	if d.over {
-		d.over, d.later = false, &laterTurn{choice: noChoice}
+		d.over, d.held = false, new(logprobs.Queue[openai.ChatCompletionTokenLogprob])
+		d.first.BeginContinuation()
 	}
 	d.envelope.Take(envelope{c.ID, c.Object, c.Model, c.Created, nil}, c.ID != "")
 	t.Response(c.ID, c.Model)
 	for i := range c.Choices {
 		choice := &c.Choices[i]
-		d.takeChoice(choice)
-		readChoice(t, d.isFirst(choice), &openai.ChatCompletionMessage{
+		says, ends := func() bool { return saysAnything(&choice.Delta) }, func() bool { return choice.FinishReason != "" }
+		readChoice(t, d.first.Read(choice.Index, says, ends), &openai.ChatCompletionMessage{
 			Content:          choice.Delta.Content,
 			ReasoningContent: choice.Delta.ReasoningContent,
 			Refusal:          choice.Delta.Refusal,
@@ -63,31 +57,14 @@ func (d *chunks) Read(c *openai.ChatCompletionStreamResponse, t adapter.TurnRead
 	}
 }
 
-// isFirst reports whether the choice is the first one of the answer. A continuation
-// asks for one choice; some gateways number it otherwise, or only its end.
+// isFirst reports whether a choice that was read is the first one of the answer.
 func (d *chunks) isFirst(c *openai.ChatCompletionStreamChoice) bool {
-	l := d.later
-	if c.Index == 0 || l == nil {
-		return c.Index == 0
-	}
-	return l.choice == noChoice || l.choice == c.Index || !l.others && !saysAnything(&c.Delta)
+	return d.first.IsFirst(c.Index, func() bool { return saysAnything(&c.Delta) })
 }
 
 // saysAnything reports whether a delta has more than a role.
 func saysAnything(d *openai.ChatCompletionStreamChoiceDelta) bool {
 	return d.Content != "" || d.ReasoningContent != "" || d.Refusal != "" || len(d.ToolCalls) > 0 || d.FunctionCall != nil
-}
-
-// takeChoice takes the choice as the continuation's if it is the first that says
-// something, and notes whether another one does.
-func (d *chunks) takeChoice(c *openai.ChatCompletionStreamChoice) {
-	switch l := d.later; {
-	case l == nil:
-	case l.choice == noChoice && (saysAnything(&c.Delta) || c.FinishReason != ""):
-		l.choice = c.Index
-	case !d.isFirst(c):
-		l.others = true
-	}
 }
 
 // callFragment returns the index of the call that a fragment belongs to.
@@ -224,18 +201,17 @@ func (d *chunks) editLogprobs(choice *openai.ChatCompletionStreamChoice, e *adap
 	if e.Part == adapter.Synthetic {
 		own, text, choice.Logprobs = nil, "", nil
 	}
-	if d.later == nil || d.later.held.IsEmpty() && text == e.Text && e.Part == adapter.Whole {
+	if d.held == nil || d.held.IsEmpty() && text == e.Text && e.Part == adapter.Whole {
 		return
 	}
-	held := &d.later.held
 	if e.Part == adapter.Whole {
 		var tokens []openai.ChatCompletionTokenLogprob
 		if own != nil {
 			tokens = own.Content
 		}
-		held.Add(text, tokens, func(t *openai.ChatCompletionTokenLogprob) int { return len(t.Token) })
+		d.held.Add(text, tokens, func(t *openai.ChatCompletionTokenLogprob) int { return len(t.Token) })
 	}
-	switch shown := held.Take(e.Text); {
+	switch shown := d.held.Take(e.Text); {
 	case own != nil:
 		choice.Logprobs = &openai.ChatCompletionStreamChoiceLogprobs{Content: shown, Refusal: own.Refusal}
 	case len(shown) > 0:

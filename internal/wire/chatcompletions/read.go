@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/carryon-go/carryon/adapter"
+	"github.com/carryon-go/carryon/internal/firstchoice"
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/wire"
 	"github.com/carryon-go/carryon/internal/wire/sse"
@@ -18,7 +19,8 @@ import (
 func (d *dialect) Read(e *sse.Event, t adapter.TurnReader) {
 	d.texts.Reset()
 	if d.over {
-		d.over, d.later = false, &laterTurn{choice: noChoice}
+		d.over, d.held = false, new(tokens)
+		d.first.BeginContinuation()
 	}
 	t.Size(len(e.Raw))
 	switch kindOf(e) {
@@ -101,9 +103,7 @@ func (d *dialect) readChoices(s *rawjson.Scanner, t adapter.TurnReader) {
 	for at := range s.Elements() {
 		switch {
 		case s.Kind() != '{':
-		case d.isFirst(s, at):
-			own := *s
-			d.takeChoice(own.Raw())
+		case d.readsFirst(s, at):
 			d.readChoice(s, t)
 		default:
 			d.readOther(s.Raw(), t)
@@ -111,32 +111,28 @@ func (d *dialect) readChoices(s *rawjson.Scanner, t adapter.TurnReader) {
 	}
 }
 
-// isFirst reports whether the next choice is the first one of the answer. In a
-// chunk, that is a choice with index 0 or without an index. A continuation asks for
-// one choice; some gateways number it otherwise, or only its end.
+// readsFirst reports whether the next choice, which is read now, is the first one of the
+// answer.
+func (d *dialect) readsFirst(s *rawjson.Scanner, at int) bool {
+	if d.document != nil {
+		return at == 0
+	}
+	ends := func() bool { return !rawjson.IsEmpty(s.Peek("finish_reason")) }
+	return d.first.Read(choiceIndex(s), func() bool { return saysAnything(s.Peek("delta")) }, ends)
+}
+
+// isFirst reports whether the next choice, which was read, is the first one of the answer.
 func (d *dialect) isFirst(s *rawjson.Scanner, at int) bool {
 	if d.document != nil {
 		return at == 0
 	}
-	index, l := choiceIndex(s.Peek("index")), d.later
-	if index == 0 || l == nil {
-		return index == 0
-	}
-	return l.choice == noChoice || l.choice == index || !l.others && !saysAnything(s.Peek("delta"))
+	return d.first.IsFirst(choiceIndex(s), func() bool { return saysAnything(s.Peek("delta")) })
 }
 
-// choiceIndex reads the index of a choice, 0 if it has none.
-func choiceIndex(raw []byte) int {
-	index, _ := rawjson.Int(raw)
+// choiceIndex returns the index of the next choice, 0 if it has none.
+func choiceIndex(s *rawjson.Scanner) int {
+	index, _ := rawjson.Int(s.Peek("index"))
 	return index
-}
-
-// takeChoice takes the choice as the continuation's if it is the first that says
-// something.
-func (d *dialect) takeChoice(choice []byte) {
-	if l := d.later; l != nil && l.choice == noChoice && (!rawjson.IsEmpty(rawjson.Member(choice, "finish_reason")) || saysAnything(rawjson.Member(choice, "delta"))) {
-		l.choice = choiceIndex(rawjson.Member(choice, "index"))
-	}
 }
 
 // saysAnything reports whether a delta has more than a role.
@@ -155,12 +151,9 @@ func saysAnything(delta []byte) bool {
 func (d *dialect) readOther(choice []byte, t adapter.TurnReader) {
 	calls, pauses := callsOf(choice)
 	t.OtherChoice()
-	if d.later != nil {
-		d.later.others = true
-		if pauses && !d.ownPause {
-			t.Fail(&adapter.StatusError{Err: errOtherPause, Retry: adapter.Retry{Never: true}})
-			return
-		}
+	if d.held != nil && pauses && !d.ownPause {
+		t.Fail(&adapter.StatusError{Err: errOtherPause, Retry: adapter.Retry{Never: true}})
+		return
 	}
 	if calls {
 		t.OtherCall()
@@ -275,7 +268,7 @@ func (d *dialect) readContent(s *rawjson.Scanner, t adapter.TurnReader) {
 // readOdd reports content of a JSON type that the protocol does not have there. Nothing
 // can be joined to it, nor can it be joined to anything.
 func (d *dialect) readOdd(t adapter.TurnReader) {
-	if d.later != nil {
+	if d.held != nil {
 		t.Fail(wire.ErrUnreadable)
 		return
 	}
@@ -380,7 +373,8 @@ type dialect struct {
 	hasDone  bool          // a turn has ended with [DONE]
 	over     bool          // the turn has ended: what is read next begins another
 	ownPause bool          // the caller has a todo_pause of its own
-	later    *laterTurn
+	first    firstchoice.Finder
+	held     *tokens   // of a continuation's text; nil in the caller's own turn
 	document *document // nil if the answer is streamed
 }
 
@@ -404,16 +398,6 @@ func (d *dialect) EndTurn(keep bool) {
 		d.document.tokens.endTurn(keep)
 	}
 }
-
-// laterTurn is a continuation that is streamed; nil in the caller's own turn.
-type laterTurn struct {
-	choice int    // the index of its choice; noChoice until one says something
-	others bool   // another choice has said something
-	held   tokens // of its text
-}
-
-// noChoice is the index of the turn's choice before it is known.
-const noChoice = -1
 
 // Clone implements [adapter.Dialect].
 func (d *dialect) Clone(e *sse.Event) sse.Event { return e.Clone() }

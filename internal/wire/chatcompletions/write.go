@@ -443,10 +443,10 @@ func (w *writer) logprobs(choice []byte) []byte {
 	case w.synthetic():
 		own = nil
 	}
-	if w.dialect.later == nil {
+	held := w.dialect.held
+	if held == nil {
 		return own
 	}
-	held := &w.dialect.later.held
 	if !w.synthetic() {
 		if held.IsEmpty() && w.text == w.dialect.contentOf(choice) {
 			return own
