@@ -57,7 +57,7 @@ func (c *call) addUnsent(o *Outcome) {
 		own.Completion = estimate(c.text.Len())
 	}
 	o.Worth.Unsent = 1
-	own.Prompt = addTokens(addTokens(own.Prompt, own.Completion), estimate(promptSize()))
+	own.Prompt = decision.AddTokens(decision.AddTokens(own.Prompt, own.Completion), estimate(promptSize()))
 	o.Worth.Estimate = TokensOf(own)
 }
 
@@ -324,7 +324,7 @@ func (c *call) End() {
 	}
 	c.decider.check.end()
 	c.reminders.end(&c.turn)
-	c.env.release(continuation.TurnID{Session: c.env.session.name()})
+	c.env.release(continuation.TurnID{Session: c.env.session.name()}, decision.Ended{})
 	c.env.record(func(o *Outcome) {
 		c.addUnsent(o)
 		o.Ended = true

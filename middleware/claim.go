@@ -19,7 +19,7 @@ import (
 // release waits for the first and returns.
 type claim struct {
 	token   uint64
-	release func()      // runs when the ctx ends
+	release func()      // runs when the ctx ends; for any goroutine, like releaseShared
 	stop    func() bool // keeps release from running when the ctx ends
 	once    sync.Once   // for the release
 
@@ -32,7 +32,7 @@ type claim struct {
 func (e *callEnv) keepClaim(id continuation.TurnID, token uint64) {
 	c := &claim{token: token}
 	c.release = func() {
-		if e.session.key != "" { // otherwise only the call itself touches its state
+		if e.isShared() {
 			e.releaseClaim(c, id, decision.Ended{})
 		}
 	}
@@ -69,23 +69,19 @@ func (e *callEnv) releaseLater(ended decision.Ended) {
 	}
 }
 
-// release releases the claim of a continuation, if it is not released yet.
-func (e *callEnv) release(id continuation.TurnID) {
-	if c := e.claim.Load(); c != nil && (e.session.key != "" || c.ended.Load() != nil) { // otherwise nobody else sees the claim
-		e.releaseAs(id, decision.Ended{})
-	}
-}
+// isShared reports whether the state of the session is shared. The state of a call without
+// a session belongs to the goroutine that reads the call, which releases its claim.
+func (e *callEnv) isShared() bool { return e.session.key != "" }
 
-// releaseShared is release that may run on any goroutine. It does nothing for a call
-// without a session, whose state belongs to the goroutine that reads the call.
+// releaseShared is release for any goroutine.
 func (e *callEnv) releaseShared(id continuation.TurnID) {
-	if e.session.key != "" {
-		e.release(id)
+	if e.isShared() {
+		e.release(id, decision.Ended{})
 	}
 }
 
-// releaseAs releases the claim of a continuation that has ended.
-func (e *callEnv) releaseAs(id continuation.TurnID, ended decision.Ended) {
+// release releases the claim of a continuation that has ended, if it is not released yet.
+func (e *callEnv) release(id continuation.TurnID, ended decision.Ended) {
 	if c := e.claim.Load(); c != nil {
 		c.stop()
 		e.releaseClaim(c, id, ended)
@@ -101,12 +97,22 @@ func (e *callEnv) releaseClaim(c *claim, id continuation.TurnID, ended decision.
 		}
 		ref, token := weak.Make(c), c.token
 		g := &giveBack{
-			env: e, id: id, given: func() { e.mw.drain.remove(ref) },
+			env: e, id: id, done: func() { e.mw.drain.remove(ref) },
 			release: func(s decision.State) decision.State { return s.Release(token, how) },
 		}
 		answer = g.begin()
 	})
 	e.reportAnswer(id, answer) // outside once, because an observer may close the stream, which releases the claim too
+}
+
+// withdraw takes back a claim that the store may have saved in spite of its error, with
+// everything that says that a prompt was sent. before is the state that was claimed.
+func (e *callEnv) withdraw(id continuation.TurnID, token uint64, before *decision.State) {
+	g := &giveBack{
+		env: e, id: id, done: func() {},
+		release: func(s decision.State) decision.State { return s.Withdraw(token, *before) },
+	}
+	e.reportAnswer(id, g.begin())
 }
 
 // reportAnswer reports how the store has answered to a release.
@@ -125,7 +131,7 @@ type giveBack struct {
 	env     *callEnv
 	id      continuation.TurnID
 	release func(decision.State) decision.State
-	given   func() // called at the end, whether the claim was given back or not
+	done    func() // called at the end, whether the claim was given back or not
 	tries   int
 }
 
@@ -143,7 +149,7 @@ func (g *giveBack) try() storeAnswer {
 	callerWaits := g.tries == 1 // the others run on a timer
 	answer := g.env.session.release(g.env.cancel.ctx, callerWaits, g.release)
 	if answer.err == nil || errors.Is(answer.err, session.ErrBadState) || g.tries == maxGiveBacks {
-		g.given()
+		g.done()
 	} else {
 		g.later()
 	}

@@ -44,7 +44,7 @@ func (c *call) endContinuation(err error) {
 	if err == nil && !called {
 		c.env.releaseLater(ended) // a decision follows
 	} else {
-		c.env.releaseAs(t.TurnID, ended)
+		c.env.release(t.TurnID, ended)
 	}
 }
 

@@ -144,7 +144,7 @@ func (d *decider) judgeByState(in decision.Input, to intent) (v decision.Verdict
 	claims := v.Continue && to == toClaim
 	if err != nil {
 		if claims {
-			d.withdraw(token, &v.State)
+			d.env.withdraw(d.turn.TurnID, token, &v.State)
 		}
 		return d.withoutState(in, err)
 	}
@@ -174,16 +174,6 @@ func (d *decider) withoutState(in decision.Input, err error) decision.Verdict {
 func (d *decider) withoutStore(err error) decision.Verdict {
 	d.cause = err
 	return decision.Verdict{Reason: storeReason(err)}
-}
-
-// withdraw takes back a claim that the store may have saved in spite of its error, with
-// everything that says that a prompt was sent. before is the state that was claimed.
-func (d *decider) withdraw(token uint64, before *decision.State) {
-	g := &giveBack{
-		env: d.env, id: d.turn.TurnID, given: func() {},
-		release: func(s decision.State) decision.State { return s.Withdraw(token, *before) },
-	}
-	d.env.reportAnswer(d.turn.TurnID, g.begin())
 }
 
 // decide takes and reports the decision on the current turn. It reports whether the
@@ -384,7 +374,7 @@ func (d *decider) gateAllows() bool {
 	}
 	// Inside this layer, so that a gate may ask a model itself.
 	ctx := scope.WithSession(d.env.cancel.ctx, d.turn.Session)
-	err := d.env.runPlugin(func() error { return gate(ctx, turn) })
+	err := d.env.mw.plugins.run(func() error { return gate(ctx, turn) })
 	if err == nil {
 		return true
 	}

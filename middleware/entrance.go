@@ -128,7 +128,8 @@ func newCall(ctx context.Context, mw *Middleware, r *adapter.Request) *call {
 // call runs inside another layer, that layer reports it.
 func (mw *Middleware) leaveAlone(ctx context.Context, r *adapter.Request, reason continuation.Reason) Outcome {
 	id := continuation.TurnID{Session: mw.session(ctx), Turn: 1}
-	v := decision.Judge(decision.Input{Settings: mw.options.settings.local(id.Session), Scope: reason})
+	settings := mw.options.settings.withOverrides(id.Session, decision.Overrides{}) // it is not worth asking a store
+	v := decision.Judge(decision.Input{Settings: settings, Scope: reason})
 	outcome := mw.outcomeOf(id.Session, v.Reason)
 	if reason == reasons.Nested {
 		return outcome

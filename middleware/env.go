@@ -56,9 +56,6 @@ func (e *callEnv) drain() *drain              { return e.mw.drain }
 func (e *callEnv) timeouts() *engine.Timeouts { return e.answer.Timeouts }
 func (e *callEnv) now() time.Time             { return e.mw.options.clock.Now() }
 
-// runPlugin runs something of the program's that may call a model itself.
-func (e *callEnv) runPlugin(f func() error) error { return e.mw.plugins.run(f) }
-
 // reporter returns what tells the observers.
 func (e *callEnv) reporter() *reporter { return &e.mw.options.reporter }
 

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -359,12 +358,15 @@ type Tokens struct {
 }
 
 // Total returns the sum of all counts.
-func (t Tokens) Total() int { return addTokens(addTokens(t.Input, t.Cached), t.Output) }
+func (t Tokens) Total() int {
+	return decision.AddTokens(decision.AddTokens(t.Input, t.Cached), t.Output)
+}
 
 // Plus returns the sum of t and other.
 func (t Tokens) Plus(other Tokens) Tokens {
 	return Tokens{
-		Input: addTokens(t.Input, other.Input), Cached: addTokens(t.Cached, other.Cached), Output: addTokens(t.Output, other.Output),
+		Input: decision.AddTokens(t.Input, other.Input), Cached: decision.AddTokens(t.Cached, other.Cached),
+		Output: decision.AddTokens(t.Output, other.Output),
 	}
 }
 
@@ -374,14 +376,6 @@ func TokensOf(u adapter.Usage) Tokens {
 	prompt := max(u.Prompt, 0)
 	cached := min(max(u.Cached, 0), prompt)
 	return Tokens{Input: prompt - cached, Cached: cached, Output: max(u.Completion, 0)}
-}
-
-// addTokens adds counts that are not negative, up to the largest number.
-func addTokens(a, b int) int {
-	if a > math.MaxInt-b {
-		return math.MaxInt
-	}
-	return a + b
 }
 
 // MarshalJSON returns the fields, the text of Err as "error", and the code of Reason.

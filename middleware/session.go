@@ -121,25 +121,18 @@ func (h *sessionHandle) name() string {
 
 func (h *sessionHandle) clock() clock.Clock { return h.store.options.clock }
 
+// settings returns the settings in force, according to the state as last seen.
+func (h *sessionHandle) settings() continuation.Values { return h.settingsWith(h.overrides) }
+
 // settingsWith returns the settings in force, with the overrides of a state.
 func (h *sessionHandle) settingsWith(overrides decision.Overrides) continuation.Values {
 	return h.store.options.settings.withOverrides(h.name(), overrides)
 }
 
-// settings returns the settings in force, according to the state as last seen.
-func (h *sessionHandle) settings() continuation.Values {
-	return h.settingsWith(h.overrides)
-}
-
-// settingsOf returns the settings in force in that state.
-func (h *sessionHandle) settingsOf(s decision.State) continuation.Values {
-	return h.settingsWith(s.Overrides)
-}
-
 // addTo adds the state to the input of a decision.
 func (h *sessionHandle) addTo(in *decision.Input, s decision.State) {
 	in.Has |= decision.SessionState
-	in.State, in.Settings, in.UserTurn = s, h.settingsOf(s), h.userTurn
+	in.State, in.Settings, in.UserTurn = s, h.settingsWith(s.Overrides), h.userTurn
 }
 
 // holdsOut reports whether the session of that name belongs to the control group.

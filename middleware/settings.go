@@ -40,12 +40,6 @@ func newSettings(defaults continuation.Values, limit int) *Settings {
 	return &Settings{defaults: defaults, limit: limit, sessions: lru.New[decision.Overrides]()}
 }
 
-// local returns the values in force for the session, as far as this process knows
-// them without asking a store.
-func (s *Settings) local(session string) continuation.Values {
-	return s.withOverrides(session, decision.Overrides{})
-}
-
 // Load returns the values that apply to the session. It returns an error only if the
 // engine of [WithRecords] does.
 func (s *Settings) Load(ctx context.Context, session string) (continuation.Values, error) {

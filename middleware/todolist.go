@@ -95,13 +95,15 @@ type listMarker interface {
 
 // doneTool returns the name of the tool that marks todos of a list as done, if it is known.
 func (s *todoSource) doneTool(origin todo.Origin, offered adapter.ToolNamer) (name string) {
+	var tools iter.Seq[string]
+	if offered != nil {
+		tools = offered.ToolNames
+	}
 	switch {
-	case offered == nil && s.marker != nil:
-		_ = s.plugins.run(func() error { name = s.marker.DoneTool(origin, nil); return nil }) // only a hint is lost
 	case s.marker != nil:
-		_ = s.plugins.run(func() error { name = s.marker.DoneTool(origin, offered.ToolNames); return nil })
-	case offered != nil && origin.Place == origins.Memory:
-		for tool := range offered.ToolNames {
+		_ = s.plugins.run(func() error { name = s.marker.DoneTool(origin, tools); return nil }) // only a hint is lost
+	case tools != nil && origin.Place == origins.Memory:
+		for tool := range tools {
 			if strings.EqualFold(tool, tooldef.TodoWrite) { // as Memory.Handle compares it
 				return tool
 			}
@@ -360,7 +362,7 @@ func (l *lookup) listScope() (reason continuation.Reason) {
 	if source.writer == nil || l.list.err != nil || l.env.request.toolNames == nil {
 		return reasons.None
 	}
-	err := l.env.runPlugin(func() error {
+	err := source.plugins.run(func() error {
 		for tool := range l.env.request.toolNames.ToolNames {
 			if source.writer.WritesList(tool) {
 				reason = reasons.None

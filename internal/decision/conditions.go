@@ -5,30 +5,30 @@ import "strings"
 // condition is one of the conditions of a decision.
 type condition uint8
 
-// The conditions, in the order in which the decision checks them; [Conditions] has
-// their names and reasons.
+// The conditions, in the order in which the decision checks them, each with the reason
+// where it is not met.
 const (
-	conditionEnabled condition = iota
-	conditionInScope
-	conditionUnbroken
-	conditionNoToolCalls
-	conditionEndedWell
-	conditionNotPaused
-	conditionNotRefused
-	conditionCurrentUserTurn
-	conditionActiveTodos
-	conditionAsksNothing
-	conditionListTouched
-	conditionOwnWork
-	conditionNoBackground
-	conditionNotLeft
-	conditionNotActive
-	conditionAttemptsLeft
-	conditionProgressLeft
-	conditionTokensLeft
-	conditionSuitableTodo
-	conditionCheckAllows
-	conditionIntervalElapsed
+	conditionEnabled         condition = iota // [reasons.Disabled]
+	conditionInScope                          // the reason in Input.Scope, such as [reasons.NoTools]
+	conditionUnbroken                         // [reasons.BrokeOff]
+	conditionNoToolCalls                      // [reasons.ToolCalls]
+	conditionEndedWell                        // [reasons.TooLong]; unless a pause was rejected, see judgeEnding
+	conditionNotPaused                        // [reasons.Paused]
+	conditionNotRefused                       // [reasons.ProviderRefused]
+	conditionCurrentUserTurn                  // [reasons.Superseded]
+	conditionActiveTodos                      // those of reasonOf and judgeWithoutList, such as [reasons.NoActiveTodos]
+	conditionAsksNothing                      // [reasons.AsksUser]
+	conditionListTouched                      // [reasons.ListUntouched]
+	conditionOwnWork                          // [reasons.OthersWork]
+	conditionNoBackground                     // [reasons.Background]; also if the turn itself says that it waits
+	conditionNotLeft                          // [reasons.LeftToUser], where a person is there
+	conditionNotActive                        // [reasons.Active]
+	conditionAttemptsLeft                     // [reasons.MaxAttempts]; of a check that has failed, [reasons.CheckExhausted]
+	conditionProgressLeft                     // [reasons.WithoutProgress], and as above
+	conditionTokensLeft                       // [reasons.TokenBudget], and as above
+	conditionSuitableTodo                     // [reasons.NoSuitableTodo]
+	conditionCheckAllows                      // [reasons.CheckDue], [reasons.CheckPassed] and [reasons.CheckUnknown]
+	conditionIntervalElapsed                  // [reasons.TooSoon]
 
 	conditionCount
 )
@@ -72,35 +72,7 @@ const (
 )
 
 // Conditions holds the mark of every condition, in the order in which the decision checks
-// them. These are their names, with the reason where a condition is not met:
-//
-//   - enabled: [reasons.Disabled]
-//   - in_scope: the reason in Input.Scope, such as [reasons.NoTools]
-//   - unbroken: [reasons.BrokeOff]
-//   - no_tool_calls: [reasons.ToolCalls]
-//   - ended_well: [reasons.TooLong]; unless a pause was rejected also [reasons.ManyChoices],
-//     [reasons.Refused], [reasons.UnknownContent] and [reasons.NotEnded]
-//   - not_paused: [reasons.Paused]
-//   - not_refused: [reasons.ProviderRefused]
-//   - current_user_turn: [reasons.Superseded]
-//   - active_todos: [reasons.NoActiveTodos] or another reason of the list, such
-//     as [reasons.NoList]. Without an active todo, the condition is met if
-//     [Judge] decides to ask the model, or leaves the decision to the program's check
-//   - asks_nothing: [reasons.AsksUser]
-//   - list_touched: [reasons.ListUntouched]
-//   - own_work: [reasons.OthersWork]
-//   - no_background: [reasons.Background]; also if the turn itself says that it waits for work of
-//     the agent's own
-//   - not_left_to_user: [reasons.LeftToUser], where a person is there
-//   - not_active: [reasons.Active]
-//   - attempts_left: [reasons.MaxAttempts], or [reasons.CheckExhausted] after the program's check
-//     has failed, as for the other two budgets
-//   - progress_left: [reasons.WithoutProgress]
-//   - tokens_left: [reasons.TokenBudget]
-//   - suitable_todo: [reasons.NoSuitableTodo]
-//   - check_allows: [reasons.CheckDue], [reasons.CheckPassed] and [reasons.CheckUnknown]; it is met
-//     unless the program's check decides
-//   - interval_elapsed: [reasons.TooSoon]
+// them.
 type Conditions [conditionCount]Mark
 
 // String lists the conditions that were checked, as in "enabled in_scope

@@ -2,10 +2,7 @@ package decision_test
 
 import (
 	"math/rand/v2"
-	"os"
-	"regexp"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -20,18 +17,6 @@ import (
 	"github.com/carryon-go/carryon/internal/reasons"
 	"github.com/carryon-go/carryon/todo"
 )
-
-// Of panics for any other name, so the comment of Conditions lists them all.
-func TestCommentOfConditionsListsTheirNames(t *testing.T) {
-	t.Parallel()
-	source, err := os.ReadFile("conditions.go")
-	require.NoError(t, err)
-	var names []string
-	for _, item := range regexp.MustCompile(`(?m)^//   - (\w+): `).FindAllStringSubmatch(string(source), -1) {
-		names = append(names, item[1])
-	}
-	assert.Equal(t, marks(decision.ConditionIntervalElapsed).String(), strings.Join(names, " "))
-}
 
 // violation is one way not to meet a condition.
 type violation struct {

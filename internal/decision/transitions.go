@@ -152,7 +152,7 @@ func (s State) Release(token uint64, e Ended) State {
 		return s
 	}
 	s.Claim = Claim{}
-	s.Tokens = addTokens(s.Tokens, e.Tokens)
+	s.Tokens = AddTokens(s.Tokens, e.Tokens)
 	s.Refused = s.Refused || e.Refused
 	s.LastResult = e.Result
 	s.Answered = s.Answered || s.Loop.Size > 0 && !e.Unshown
@@ -206,9 +206,9 @@ func (s State) Withdraw(token uint64, before State) State {
 	return s
 }
 
-// addTokens adds a number of tokens. A provider may report any number, so the
+// AddTokens adds a number of tokens. A provider may report any number, so the
 // sum never shrinks and never overflows.
-func addTokens(sum, tokens int) int {
+func AddTokens(sum, tokens int) int {
 	tokens = max(tokens, 0)
 	if sum > math.MaxInt-tokens {
 		return math.MaxInt
