@@ -55,7 +55,7 @@ func numbers(t *testing.T) []number {
 		{page: "README.md", text: "costs about $%.2f, and", value: oneContinuation},
 		{page: "README.md", text: "can cost $49 at the very worst", why: "the example of how-it-decides.md"},
 		{page: "README.md", text: "ten cost about $%.1f0.", value: float64(continuation.DefaultLimits().MaxWithoutProgress) * oneContinuation},
-		{page: "README.md", text: "for %v hours", value: continuation.DefaultLimits().SessionLife.Hours()},
+		{page: "README.md", text: "for up to %v hours", value: continuation.DefaultLimits().SessionLife.Hours()},
 		{page: "README.md", text: "the latest %v requests", value: thousands(in("cmd/carryon/internal/proxy", "maxEntries"))},
 		{page: "README.md", text: "before 1.0", why: "a version to come"},
 		{page: "docs/adapters.md", text: "of about 650 lines", why: "counted by hand, without comments"},

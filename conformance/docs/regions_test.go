@@ -98,7 +98,7 @@ func testedRegion(t *testing.T) string {
 			"**Messages**: %d recorded files. **Gemini**: scripted answers.", len(quirks.All()), len(chats),
 			count(t, "internal/wire/responses/testdata/streams/*"), count(t, "conformance/messages/testdata/*")),
 		"- **Failures**: answers cut off at every byte, and hostile conversations, with the SDKs' own readers as judges.",
-		"- **Servers**: Redis and PostgreSQL, shared by processes of which some are killed; asynq and River.",
+		"- **Servers**: Redis and PostgreSQL, shared by processes, some of which are killed; asynq and River.",
 	} {
 		b.WriteString(wrapped(item))
 	}
