@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"hash/fnv"
@@ -14,7 +15,37 @@ import (
 	"github.com/carryon-go/carryon/internal/engine"
 	"github.com/carryon-go/carryon/internal/prompt"
 	"github.com/carryon-go/carryon/internal/scope"
+	"github.com/carryon-go/carryon/todo"
 )
+
+// Check says whether the work of a user turn is done: nil if it is, an *[Unmet] if
+// something is missing. Any other error, or a panic, means that nobody knows. The package
+// carryon/check has one that runs a command.
+//
+// A Check must return soon after its ctx has ended. The ctx has the session of the call,
+// and carryon does not continue a model that is asked under it. Several calls may run a
+// Check at the same time.
+type Check func(ctx context.Context, turn NextTurn) error
+
+// Unmet is the error of a [Check] that says what is missing. The model is told the end of
+// Text.
+type Unmet struct { //nolint:errname // it reads as what a check says
+	Name string // what was checked, such as "make test"
+	Text string // what is missing, such as the output of a command
+}
+
+// Error returns the name and that the check failed, without the text.
+func (u *Unmet) Error() string { return cmp.Or(u.Name, "the check") + " failed" }
+
+// NextTurn describes a continuation that is about to be sent, for the function of
+// [WithGate], or that would be sent if a [Check] fails.
+type NextTurn struct {
+	continuation.TurnID
+	Todo  todo.Todo // the todo to go on with
+	Asks  bool      // whether the question of [WithClosingQuestion] is about to be sent; Todo is then zero
+	Unmet *Unmet    // the failure of a [Check] that the model is about to be told; Todo is then zero
+	Text  string    // the answer so far: the text of all turns of the call, joined
+}
 
 // maxSilence is how long a check may take where the stream can show no sign of life:
 // agents give up after 240 seconds or later.

@@ -1,7 +1,6 @@
 package middleware
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -15,7 +14,6 @@ import (
 	"github.com/carryon-go/carryon/internal/session"
 	"github.com/carryon-go/carryon/pause"
 	"github.com/carryon-go/carryon/records"
-	"github.com/carryon-go/carryon/todo"
 )
 
 // Option configures a [Middleware]. A nil Option is ignored. [New] panics on an invalid
@@ -181,16 +179,6 @@ func WithUsage(mode UsageMode) Option {
 	return check(mode <= UsageLastTurn, func(o *options) { o.usage = mode.shown() }, "unknown usage mode %d", mode)
 }
 
-// NextTurn describes a continuation that is about to be sent, for the function of
-// [WithGate], or that would be sent if a [Check] fails.
-type NextTurn struct {
-	continuation.TurnID
-	Todo  todo.Todo // the todo to go on with
-	Asks  bool      // whether the question of [WithClosingQuestion] is about to be sent; Todo is then zero
-	Unmet *Unmet    // the failure of a [Check] that the model is about to be told; Todo is then zero
-	Text  string    // the answer so far: the text of all turns of the call, joined
-}
-
 // WithGate lets the program veto continuations, for example for its own loop detection,
 // plan mode or cost control. carryon calls gate last, when every other condition is
 // met, without any lock held and on the goroutine that drives the call. An error is a
@@ -305,42 +293,6 @@ func WithTasks(tasks *asynctask.Manager) Option {
 	return check(tasks != nil, func(o *options) { o.tasks = tasks.Deliveries() }, "nil task manager")
 }
 
-// Rules are the rules that a program may change while calls run, for all sessions, with
-// [Middleware.SetRules]. [Settings] has what can be changed for one session.
-type Rules struct {
-	Limits   continuation.Limits   // see [WithLimits]; MaxSessions and SessionLife cannot be changed
-	Handback continuation.Handback // see [WithHandback]
-	DryRun   bool                  // see [WithDryRun]
-	Holdout  float64               // see [WithHoldout]
-	Check    Check                 // see [WithCheck]; nil for none
-}
-
-// check returns why rules cannot be in force.
-func (r *Rules) check() error {
-	if !(r.Holdout >= 0 && r.Holdout <= 1) { // NaN is neither
-		return fmt.Errorf("the holdout's share %v is not between 0 and 1", r.Holdout)
-	}
-	return r.Handback.Check()
-}
-
-// callRules are the rules of a call. They do not change.
-type callRules struct {
-	Rules // with all limits
-
-	attemptsSet bool // the program has set MaxAttempts
-}
-
-// callRulesOf checks rules and completes their limits.
-func callRulesOf(r Rules) (*callRules, error) {
-	err := r.check()
-	if err != nil {
-		return nil, err
-	}
-	complete := callRules{Rules: r, attemptsSet: r.Limits.MaxAttempts != 0}
-	complete.Limits, err = r.Limits.WithDefaults()
-	return &complete, err
-}
-
 // UsageMode says which usage a joined answer reports.
 type UsageMode uint8
 
@@ -386,25 +338,6 @@ const (
 	// todo_pause.
 	PauseToolAlways
 )
-
-// Check says whether the work of a user turn is done: nil if it is, an *[Unmet] if
-// something is missing. Any other error, or a panic, means that nobody knows. The package
-// carryon/check has one that runs a command.
-//
-// A Check must return soon after its ctx has ended. The ctx has the session of the call,
-// and carryon does not continue a model that is asked under it. Several calls may run a
-// Check at the same time.
-type Check func(ctx context.Context, turn NextTurn) error
-
-// Unmet is the error of a [Check] that says what is missing. The model is told the end of
-// Text.
-type Unmet struct { //nolint:errname // it reads as what a check says
-	Name string // what was checked, such as "make test"
-	Text string // what is missing, such as the output of a command
-}
-
-// Error returns the name and that the check failed, without the text.
-func (u *Unmet) Error() string { return cmp.Or(u.Name, "the check") + " failed" }
 
 // WithCheck makes carryon ask the program whether the work is done, because a finished
 // list is only the model's word. When a user turn that has called tools would end well in

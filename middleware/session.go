@@ -3,10 +3,7 @@ package middleware
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"iter"
 	"strings"
 	"time"
@@ -133,16 +130,6 @@ func (h *sessionHandle) settingsWith(overrides decision.Overrides) continuation.
 func (h *sessionHandle) addTo(in *decision.Input, s decision.State) {
 	in.Has |= decision.SessionState
 	in.State, in.Settings, in.UserTurn = s, h.settingsWith(s.Overrides), h.userTurn
-}
-
-// holdsOut reports whether the session of that name belongs to the control group.
-func (r *Rules) holdsOut(name string) bool {
-	if r.Holdout == 0 || name == "" {
-		return false
-	}
-	sum := sha256.Sum256([]byte("carryon/holdout/" + name))
-	const range53 = 1 << 53 // the integers below it are exact as a float64
-	return float64(binary.BigEndian.Uint64(sum[:])%range53) < r.Holdout*range53
 }
 
 // registerUserTurn registers the call's user turn in the state.
@@ -383,26 +370,6 @@ func (h *sessionHandle) askWithin(ctx, limited context.Context, f func(context.C
 	recovered, err := h.store.answered(ctx, h.key, err)
 	return storeAnswer{err: err, took: took, timed: watch.runs(), recovered: recovered}
 }
-
-// isUnreported reports whether a failure of the store or of the background tasks was not
-// reported yet.
-func isUnreported(err error) bool {
-	return !guard.IsKnown(err) && !errors.Is(err, errStoreSkipped) && !errors.Is(err, errTasksSkipped)
-}
-
-// Errors of calls for which carryon did not ask again, after an error or a timeout of
-// an earlier call.
-var (
-	// errStoreSkipped says that carryon did not ask the store of session state, because
-	// the store had failed a few seconds before.
-	errStoreSkipped = errors.New("middleware: the session store has failed and is not asked again for some seconds")
-	// errTasksSkipped says that carryon did not ask for the background tasks, because
-	// asking had failed a few seconds before.
-	errTasksSkipped = errors.New("middleware: the background tasks have failed and are not asked again for some seconds")
-	// errSourceSkipped says that carryon did not ask the todo source, because the
-	// source had been late a few seconds before. It wraps [context.DeadlineExceeded].
-	errSourceSkipped = fmt.Errorf("middleware: the todo source was late and is not asked again for some seconds: %w", context.DeadlineExceeded)
-)
 
 // hasCalls reports whether a history has tool calls after the user's last message.
 func hasCalls(history iter.Seq[adapter.Entry]) bool {

@@ -505,24 +505,6 @@ func (j *joiner[C]) closeSource() {
 	j.deadlines.end()
 }
 
-// output returns the queue of the chunks that are ready for the consumer.
-func (j *joiner[C]) output() *output[C] {
-	if j.out == nil {
-		j.out = new(output[C])
-		j.out.chunks = j.out.room[:0]
-	}
-	return j.out
-}
-
-// forgetOutput frees an empty queue, so that a relaying stream holds no memory while
-// it waits.
-func (j *joiner[C]) forgetOutput() {
-	if j.out.isEmpty() && j.phase.is(relaying) {
-		j.out = nil
-		j.reader().NextChunk()
-	}
-}
-
 // phase is what a stream is doing. The goroutine that reads the stream sets it; any
 // goroutine may read it.
 type phase int32

@@ -7,32 +7,6 @@ import (
 	"github.com/carryon-go/carryon/internal/reading"
 )
 
-// usageChunk holds the last chunk with usage, of the last turn that had any. It may be
-// the chunk with the finish.
-type usageChunk[C any] struct {
-	current  *C // of the current turn
-	previous *C // of an earlier turn
-}
-
-// set sets the chunk of the current turn. The last one set counts.
-func (u *usageChunk[C]) set(d adapter.Dialect[C], c *C) {
-	clone := d.Clone(c)
-	u.current = &clone
-}
-
-// nextTurn begins a turn.
-func (u *usageChunk[C]) nextTurn() {
-	u.previous, u.current = u.last(), nil
-}
-
-// last returns the chunk, or nil if no turn had usage.
-func (u *usageChunk[C]) last() *C {
-	if u.current != nil {
-		return u.current
-	}
-	return u.previous
-}
-
 // Bounds of what is held back while the name of a tool call may still become
 // todo_pause, the answer to the closing question may still be that nothing is open, or a
 // continuation may still be the answer before it again: the number of chunks, and the
@@ -141,36 +115,3 @@ func (w *writer[C]) show(r *reading.Turn, c *C, a *reading.Chunk, out *output[C]
 	out.chunks = w.dialect.AppendShown(out.chunks, c, &e)
 	out.adds = out.adds || len(out.chunks) > before && a.Adds()
 }
-
-// output holds the chunks that are ready for the consumer. It reuses its memory.
-// A nil one is empty.
-type output[C any] struct {
-	chunks  []C
-	next    int
-	adds    bool               // content was added of a turn that is not shown as it came
-	current C                  // the chunk being handled; the address of a local variable would allocate it
-	calls   []adapter.CallEdit // room for the calls of an edit
-	room    [1]C               // for the first chunk that is ready
-}
-
-// add adds a chunk.
-func (o *output[C]) add(c C) {
-	o.chunks = append(o.chunks, c)
-}
-
-// take returns the next chunk, if there is one.
-func (o *output[C]) take() (C, bool) {
-	var none C
-	if o.isEmpty() {
-		return none, false
-	}
-	c := o.chunks[o.next]
-	o.chunks[o.next] = none // the consumer's now
-	o.next++
-	if o.next == len(o.chunks) {
-		o.chunks, o.next = o.chunks[:0], 0
-	}
-	return c, true
-}
-
-func (o *output[C]) isEmpty() bool { return o == nil || o.next == len(o.chunks) }

@@ -39,10 +39,10 @@ type State struct {
 	Stale      uint64       `json:"stale,omitzero"`       // digest of the list that gets one attempt; see Limits.MaxAttempts
 	Cancelled  bool         `json:"cancelled,omitzero"`   // the caller cancelled a call: the next list seen gets one attempt
 
-	Touched          bool `json:"touched,omitzero"`      // the model wrote the list in this user turn
-	PermissionDenied bool `json:"leave_denied,omitzero"` // a pause that only asked for permission was rejected in this user turn
-	Asked            bool `json:"asked,omitzero"`        // the model was asked whether anything is open, and has called no tool since
-	Unassessed       bool `json:"unjudged,omitzero"`     // the last continuation was answered, and the list has not been read since
+	Touched          bool `json:"touched,omitzero"`           // the model wrote the list in this user turn
+	PermissionDenied bool `json:"permission_denied,omitzero"` // a pause that only asked for permission was rejected in this user turn
+	Asked            bool `json:"asked,omitzero"`             // the model was asked whether anything is open, and has called no tool since
+	Unassessed       bool `json:"unassessed,omitzero"`        // the last continuation was answered, and the list has not been read since
 
 	Check CheckState `json:"check,omitzero"` // of the program's check, in this user turn
 
