@@ -12,7 +12,6 @@ import (
 // describeMessages tells the engine which messages an attachment can be joined
 // to.
 func describeMessages(r *adapter.Request, messages []llms.MessageContent) {
-	r.Messages = len(messages)
 	r.Attachable = func(i int) (string, bool) { return attachable(&messages[i]) }
 	r.System = 1 + slices.IndexFunc(messages, func(m llms.MessageContent) bool {
 		return m.Role == llms.ChatMessageTypeSystem

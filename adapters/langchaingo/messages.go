@@ -7,56 +7,30 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 
-	"github.com/carryon-go/carryon/adapter"
-	"github.com/carryon-go/carryon/internal/automatic"
+	"github.com/carryon-go/carryon/internal/conversation"
 )
 
-// readMessages finds the last message of the user and the first tool call
-// after it.
-func readMessages(r *adapter.Request, messages []llms.MessageContent) {
-	firstCall := -1
-	r.Messages, r.Unanswered = len(messages), true
-	for i := range slices.Backward(messages) {
+// reader reads the messages of a request.
+type reader = conversation.Reader[*llms.MessageContent]
+
+// readMessages reads which messages are the user's, and what has answered them.
+func readMessages(r *reader, messages []llms.MessageContent) {
+	for i := range messages {
 		m := &messages[i]
 		r.Size += sizeOf(m)
 		switch m.Role {
 		case llms.ChatMessageTypeHuman, llms.ChatMessageTypeGeneric:
-			readUser(r, messages[:i+1])
+			r.AddUser(identityOf(m))
 		case llms.ChatMessageTypeSystem:
 		default:
-			if r.Users == 0 {
-				r.Unanswered = false
-				if hasCall(m) {
-					firstCall = i
-				}
-			}
+			r.AddAnswer(hasCall(m))
 		}
+		r.EndMessage(m)
 	}
-	r.Unanswered = r.Unanswered && r.Users > 0
-	r.History = history(messages)
-	if firstCall >= 0 {
+	if firstCall := r.End(identityOf); firstCall >= 0 {
 		r.Loop = func(add func(string)) { addLoop(messages[:firstCall+1], add) }
 	}
-}
-
-// readUser reads the last of the messages, which has the role of the user.
-func readUser(r *adapter.Request, messages []llms.MessageContent) {
-	last := len(messages) - 1
-	user := identityOf(&messages[last])
-	if adapter.IsAutomatic(user) {
-		// A summary is also of what answered the user.
-		r.Unanswered = r.Unanswered && (r.Users > 0 || !automatic.IsSummary(user))
-		return
-	}
-	r.Users++
-	r.FirstUser = user // the messages are read backwards
-	if r.Users > 1 {
-		return // a later one is the last
-	}
-	r.User = user
-	if last > 0 && r.Unanswered {
-		r.Previous = identityOf(&messages[last-1])
-	}
+	r.History = history(messages)
 }
 
 // sizeOf returns how much text a message has.
@@ -111,8 +85,11 @@ func addLoop(messages []llms.MessageContent, add func(string)) {
 }
 
 // identityOf returns what identifies a message of the user: its text and its
-// pictures.
+// pictures; "" for no message.
 func identityOf(m *llms.MessageContent) string {
+	if m == nil {
+		return ""
+	}
 	if len(m.Parts) == 1 {
 		if text, ok := m.Parts[0].(llms.TextContent); ok {
 			return text.Text

@@ -14,7 +14,7 @@ import (
 
 // describe returns what the engine must know of a request.
 func (m *Model) describe(messages []llms.MessageContent, asked *llms.CallOptions) adapter.Request {
-	r := adapter.Request{
+	r := reader{Request: adapter.Request{
 		Tools:     len(asked.Tools) + len(asked.Functions),
 		Choice:    toolchoice.Of(asked.ToolChoice),
 		N:         max(asked.N, asked.CandidateCount),
@@ -24,23 +24,23 @@ func (m *Model) describe(messages []llms.MessageContent, asked *llms.CallOptions
 		ShortLoop: true,
 		Model:     asked.Model,
 		Streamed:  asked.StreamingFunc != nil || asked.StreamingReasoningFunc != nil,
-	}
+	}}
 	if r.Choice == adapter.ToolChoiceAuto {
 		r.Choice = toolchoice.Of(string(asked.FunctionCallBehavior)) // the older field
 	}
-	readTools(&r, asked)
+	readTools(&r.Request, asked)
 	r.ToolNames = (*offering)(asked)
 	readMessages(&r, messages)
 	if join.AttachesReminders(m.mw) {
-		describeMessages(&r, messages)
+		describeMessages(&r.Request, messages)
 	}
 	if isTextAgent(asked) && m.options.read != nil {
-		m.describeAgent(&r)
+		m.describeAgent(&r.Request)
 	}
 	if r.Tools == 0 && !r.TextAgent && !m.options.plain {
 		r.LeaveAlone = reasons.NoTools // a chain's, even where the middleware continues calls without tools
 	}
-	return r
+	return r.Request
 }
 
 func readTools(r *adapter.Request, asked *llms.CallOptions) {

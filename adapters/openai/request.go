@@ -11,7 +11,7 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/adapter/join"
-	"github.com/carryon-go/carryon/internal/automatic"
+	"github.com/carryon-go/carryon/internal/conversation"
 	"github.com/carryon-go/carryon/internal/toolchoice"
 	"github.com/carryon-go/carryon/middleware"
 	"github.com/carryon-go/carryon/pause"
@@ -20,13 +20,13 @@ import (
 
 // describe returns what the engine must know of a request.
 func describe(r *openai.ChatCompletionRequest) adapter.Request {
-	d := adapter.Request{
+	d := reader{Request: adapter.Request{
 		Tools:  len(r.Tools),
 		Choice: toolchoice.Of(r.ToolChoice),
 		N:      r.N,
 		Legacy: len(r.Functions) > 0 || r.FunctionCall != nil, //nolint:staticcheck // deprecated, and still sent
 		Model:  r.Model, Provider: "openai", Streamed: r.Stream,
-	}
+	}}
 	d.StrictTools = len(r.Tools) > 0
 	for i := range r.Tools {
 		f := r.Tools[i].Function
@@ -39,8 +39,11 @@ func describe(r *openai.ChatCompletionRequest) adapter.Request {
 	d.JSON = d.JSON || len(r.GuidedChoice) > 0
 	d.ToolNames = (*offering)(r)
 	readMessages(&d, r.Messages)
-	return d
+	return d.Request
 }
+
+// reader reads the messages of a request.
+type reader = conversation.Reader[*openai.ChatCompletionMessage]
 
 // offering is a request seen as a list of tools.
 type offering openai.ChatCompletionRequest
@@ -65,7 +68,6 @@ func (c *Client) begin(ctx context.Context, r *openai.ChatCompletionRequest) (*j
 
 // describeMessages tells the engine which messages a reminder can be joined to.
 func describeMessages(d *adapter.Request, messages []openai.ChatCompletionMessage) {
-	d.Messages = len(messages)
 	d.Attachable = func(i int) (string, bool) {
 		m := &messages[i]
 		return textOf(m), m.Role == openai.ChatMessageRoleUser || m.Role == openai.ChatMessageRoleTool
@@ -75,29 +77,24 @@ func describeMessages(d *adapter.Request, messages []openai.ChatCompletionMessag
 	})
 }
 
-// readMessages finds the last message of the user and the first tool call
-// after it.
-func readMessages(d *adapter.Request, messages []openai.ChatCompletionMessage) {
-	firstCall := -1
-	d.Unanswered = true
-	for i := range slices.Backward(messages) {
+// readMessages reads which messages are the user's, and what has answered them.
+func readMessages(d *reader, messages []openai.ChatCompletionMessage) {
+	for i := range messages {
 		m := &messages[i]
 		d.Reasoning = d.Reasoning || m.ReasoningContent != ""
 		d.Size += sizeOf(m)
 		switch {
 		case m.Role == openai.ChatMessageRoleUser:
-			readUser(d, messages[:i+1])
-		case d.Users == 0 && len(m.ToolCalls) > 0:
-			firstCall, d.Unanswered = i, false
-		case d.Users == 0 && (m.Role == openai.ChatMessageRoleAssistant || m.Role == openai.ChatMessageRoleTool):
-			d.Unanswered = false
+			d.AddUser(identityOf(m))
+		case m.Role == openai.ChatMessageRoleAssistant || m.Role == openai.ChatMessageRoleTool || len(m.ToolCalls) > 0:
+			d.AddAnswer(len(m.ToolCalls) > 0)
 		}
+		d.EndMessage(m)
 	}
-	d.Unanswered = d.Unanswered && d.Users > 0
-	d.History = history(messages)
-	if firstCall >= 0 {
+	if firstCall := d.End(identityOf); firstCall >= 0 {
 		d.Loop = func(add func(string)) { addLoop(messages[:firstCall+1], add) }
 	}
+	d.History = history(messages)
 }
 
 // sizeOf returns how much text a message has.
@@ -110,26 +107,6 @@ func sizeOf(m *openai.ChatCompletionMessage) int {
 		size += len(m.ToolCalls[i].Function.Name) + len(m.ToolCalls[i].Function.Arguments)
 	}
 	return size
-}
-
-// readUser reads the last of the messages, which has the role of the user.
-func readUser(d *adapter.Request, messages []openai.ChatCompletionMessage) {
-	last := len(messages) - 1
-	user := identityOf(&messages[last])
-	if adapter.IsAutomatic(user) {
-		// A summary is also of what answered the user.
-		d.Unanswered = d.Unanswered && (d.Users > 0 || !automatic.IsSummary(user))
-		return
-	}
-	d.Users++
-	d.FirstUser = user // the messages are read backwards
-	if d.Users > 1 {
-		return // a later one is the last
-	}
-	d.User = user
-	if last > 0 && d.Unanswered {
-		d.Previous = identityOf(&messages[last-1])
-	}
 }
 
 // addLoop adds the messages of a tool loop. The last message has the first call
@@ -168,8 +145,11 @@ func textOf(m *openai.ChatCompletionMessage) string {
 }
 
 // identityOf returns what identifies a message of the user: its text and its
-// pictures.
+// pictures; "" for no message.
 func identityOf(m *openai.ChatCompletionMessage) string {
+	if m == nil {
+		return ""
+	}
 	if len(m.MultiContent) == 0 {
 		return m.Content
 	}

@@ -7,71 +7,39 @@ import (
 
 	"github.com/carryon-go/carryon/adapter"
 	"github.com/carryon-go/carryon/continuation"
-	"github.com/carryon-go/carryon/internal/automatic"
+	"github.com/carryon-go/carryon/internal/conversation"
 	"github.com/carryon-go/carryon/internal/rawjson"
 	"github.com/carryon-go/carryon/internal/reasons"
 )
 
-// Facts are the facts about a request, as its body is read: above all, the last message of the user and what follows it.
-// The zero value is ready. A protocol calls Begin at the list of messages; for each message AddUser or AddAnswer, or
-// neither, and then EndMessage; and End when the body was read.
-type Facts struct {
-	adapter.Request
+// RequestReader reads the body of a request: above all, which messages are the user's. The zero value is ready. A protocol
+// calls Begin at the list of messages, then the methods of [conversation.Reader] for each message, and End when the whole
+// body was read.
+type RequestReader struct {
+	conversation.Reader[[]byte] // of the contents
 
-	list      rawjson.Scanner // at the list of messages
-	firstCall int             // the number of the message with the first call after the user's last one, or 0
-	previous  []byte          // the content of the message before the user's last one
-	last      []byte          // the content of the message that was added last
+	list rawjson.Scanner // at the list of messages
 }
 
-// Begin begins the list of messages, which is next in s. If there are several lists, the last one counts.
-func (f *Facts) Begin(s *rawjson.Scanner) {
-	f.Messages, f.System, f.Users, f.User, f.FirstUser, f.Unanswered = 0, 0, 0, "", "", false
-	f.list, f.firstCall, f.previous, f.last = *s, 0, nil, nil
-}
-
-// AddUser adds a message with the role of the user, which text identifies.
-func (f *Facts) AddUser(text string) {
-	if adapter.IsAutomatic(text) {
-		f.Unanswered = f.Unanswered && !automatic.IsSummary(text) // the summary is also of what answered the user
-		return
-	}
-	if f.Users == 0 {
-		f.FirstUser = text
-	}
-	f.Users++
-	f.User, f.Unanswered, f.firstCall, f.previous = text, true, 0, f.last
-}
-
-// AddAnswer adds a message of the model, which may call tools, or of a tool.
-func (f *Facts) AddAnswer(calls bool) {
-	f.Unanswered = false
-	if calls && f.firstCall == 0 {
-		f.firstCall = f.Messages + 1
-	}
-}
-
-// EndMessage ends the message that was added, which has this content.
-func (f *Facts) EndMessage(content []byte) {
-	f.Messages++
-	f.last = content
+// Begin begins the list of messages, which is next in s.
+func (r *RequestReader) Begin(s *rawjson.Scanner) {
+	r.Reader.Begin()
+	r.list = *s
 }
 
 // LeaveAloneIf records the reason to leave the request alone, if it applies and no other was recorded.
-func (f *Facts) LeaveAloneIf(applies bool, reason continuation.Reason) {
-	if applies && f.LeaveAlone == reasons.None {
-		f.LeaveAlone = reason
+func (r *RequestReader) LeaveAloneIf(applies bool, reason continuation.Reason) {
+	if applies && r.LeaveAlone == reasons.None {
+		r.LeaveAlone = reason
 	}
 }
 
 // End sets what all messages together say. textOf returns the text that identifies a content. addLoop adds what identifies
 // a tool loop: the messages up to the first call, which is in the one with that index. list is at the list of messages.
-func (f *Facts) End(textOf func(content []byte) string, addLoop func(list rawjson.Scanner, firstCall int, add func(text string))) {
-	if f.Unanswered {
-		f.Previous = textOf(f.previous)
-	}
-	if list, first := f.list, f.firstCall-1; first >= 0 {
-		f.Loop = func(add func(string)) { addLoop(list, first, add) }
+func (r *RequestReader) End(textOf func(content []byte) string, addLoop func(list rawjson.Scanner, firstCall int, add func(text string))) {
+	list := r.list
+	if first := r.Reader.End(textOf); first >= 0 {
+		r.Loop = func(add func(string)) { addLoop(list, first, add) }
 	}
 }
 

@@ -67,7 +67,7 @@ func (r *request) Refusal(body []byte) error { return wire.RefusalIn(body) }
 // parser reads the body of a request.
 type parser struct {
 	request  *request
-	facts    wire.Facts
+	facts    wire.RequestReader
 	prefills bool // the last message is the beginning of the answer
 }
 
@@ -279,7 +279,7 @@ func takesText(content []byte) bool {
 	return rawjson.IsNull(content) || wire.TakesText(content)
 }
 
-// addLoop adds what identifies a tool loop; see [wire.Facts.End].
+// addLoop adds what identifies a tool loop; see [wire.RequestReader.End].
 func addLoop(messages rawjson.Scanner, firstCall int, add func(string)) {
 	for at := range messages.Elements() {
 		m := readMessage(&messages)

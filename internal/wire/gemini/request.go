@@ -56,7 +56,7 @@ func (r *request) inner(body []byte) []byte {
 // parser reads the body of a request.
 type parser struct {
 	request *request
-	facts   wire.Facts
+	facts   wire.RequestReader
 
 	// What follows is of the contents.
 	isList bool
@@ -518,7 +518,7 @@ func (r *request) Attachable(b wire.Body) func(message int) (string, bool) {
 	})
 }
 
-// addLoop adds what identifies a tool loop; see [wire.Facts.End].
+// addLoop adds what identifies a tool loop; see [wire.RequestReader.End].
 func addLoop(contents rawjson.Scanner, firstCall int, add func(string)) {
 	for at := range contents.Elements() {
 		m := readContent(&contents)

@@ -38,7 +38,7 @@ func (r *request) Refusal(body []byte) error { return wire.RefusalIn(body) }
 // parser reads the body of a request.
 type parser struct {
 	request  *request
-	facts    wire.Facts
+	facts    wire.RequestReader
 	thinking string // the type of thinking that is asked for, or ""
 
 	// What follows is of the messages.
@@ -443,7 +443,7 @@ func (r *request) Attachable(b wire.Body) func(message int) (string, bool) {
 	})
 }
 
-// addLoop adds what identifies a tool loop; see [wire.Facts.End].
+// addLoop adds what identifies a tool loop; see [wire.RequestReader.End].
 func addLoop(messages rawjson.Scanner, firstCall int, add func(string)) {
 	for at := range messages.Elements() {
 		m := readMessage(&messages)

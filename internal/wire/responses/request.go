@@ -71,7 +71,7 @@ func (r *request) Refusal(body []byte) error { return wire.RefusalIn(body) }
 // parser reads the body of a request.
 type parser struct {
 	request   *request
-	facts     wire.Facts
+	facts     wire.RequestReader
 	left      continuation.Reason // why it is left alone, if it is
 	callsTool bool                // it offers a tool that the caller runs
 	strict    bool                // all functions ask for strict arguments
@@ -356,7 +356,7 @@ func (r *request) Attachable(b wire.Body) func(message int) (string, bool) {
 	})
 }
 
-// addLoop adds what identifies a tool loop; see [wire.Facts.End]. It leaves out reasoning, because not
+// addLoop adds what identifies a tool loop; see [wire.RequestReader.End]. It leaves out reasoning, because not
 // every client sends it again.
 func addLoop(input rawjson.Scanner, firstCall int, add func(string)) {
 	for i := range input.Elements() {

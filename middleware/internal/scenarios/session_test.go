@@ -239,6 +239,17 @@ func TestWithoutASessionAToolLoopSharesItsCounters(t *testing.T) {
 	})
 }
 
+func TestWithoutASessionALoopThatIsRunAgainIsAnother(t *testing.T) {
+	t.Parallel()
+	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
+		s := scenario.New(t, m, scenario.TwoTodos())
+		for range 2 { // the program runs its conversation once more
+			s.Call(t.Context(), scenario.WithEdit(scenario.Request(), "call_1"), twoAttempts()...)
+		}
+		assert.Equal(t, []int{1, 2, 1, 2}, attempts(s.Events))
+	})
+}
+
 func TestWithoutASessionNothingIsPausedForLater(t *testing.T) {
 	t.Parallel()
 	scenario.InModes(t, scenario.TypedModes(), func(t *testing.T, m scenario.Mode) {
