@@ -215,7 +215,7 @@ func (a *writeArguments) readMode(fields map[string]any) {
 // wrappedIn returns the member of an object that may hold the list, if the object has
 // none itself.
 func wrappedIn(fields map[string]any) any {
-	if inner := toolcall.Field(fields, "__arg1", "input", "arguments", "args", "parameters"); inner != nil {
+	if inner := toolcall.Wrapped(fields); inner != nil {
 		return inner
 	}
 	// A tool that takes the list as one text calls it content, as items do.

@@ -101,7 +101,7 @@ func (t *transport) begin(r *request, original *http.Request, protocol wire.Prot
 	if facts.LeaveAlone == reasons.None && wire.HasSideHeader(original.Header.Get) {
 		facts.LeaveAlone = reasons.SideCall
 	}
-	facts.SubAgent = facts.SubAgent || wire.HasSubHeader(original.Header.Get)
+	facts.SubAgent = facts.SubAgent || wire.HasSubAgentHeader(original.Header.Get)
 	if join.AttachesReminders(t.mw) {
 		facts.Attachable = parsed.Attachable(r)
 	}

@@ -12,14 +12,14 @@ import (
 type Agent struct {
 	Name string
 
-	Tools     []Tool
-	Declares  []Fact // what stands before the name of a tool that only scripts can call, in the description of the one that runs them
-	Headers   []Fact // of requests, which name the conversation; the most specific first
-	SideCalls []Fact // how the prompts of calls begin that are not part of the work
-	Metadata  []Fact // headers in which a request says, as JSON, what it is; also members of client_metadata
-	SideMarks []Mark // of calls that are not part of the work, in that JSON
-	SubMarks  []Mark // of calls of sub-agents, in that JSON
-	SubHeads  []Mark // of calls that are not of the main conversation, such as those of sub-agents: headers and their values, "" for any
+	Tools           []Tool
+	Declares        []Fact // what stands before the name of a tool that only scripts can call, in the description of the one that runs them
+	Headers         []Fact // of requests, which name the conversation; the most specific first
+	SideCalls       []Fact // how the prompts of calls begin that are not part of the work
+	Metadata        []Fact // headers in which a request says, as JSON, what it is; also members of client_metadata
+	SideMarks       []Mark // of calls that are not part of the work, in that JSON
+	SubAgentMarks   []Mark // of calls of sub-agents, in that JSON
+	SubAgentHeaders []Mark // of calls that are not of the main conversation, such as those of sub-agents: headers and their values, "" for any
 
 	Elements  []Element // in which it writes to the model with the role of the user or the system
 	Banners   []Fact    // lines that it puts before such an element, and more lines behind them

@@ -37,7 +37,7 @@ func TestFactsAreSpelledAsTheRulesReadThem(t *testing.T) {
 	for _, h := range agents.Collect(func(a *agents.Agent) []agents.Fact { return append(a.Headers, a.Metadata...) }) {
 		assert.Equal(t, http.CanonicalHeaderKey(h.Text), h.Text)
 	}
-	for _, h := range agents.Collect(func(a *agents.Agent) []agents.Mark { return a.SubHeads }) {
+	for _, h := range agents.Collect(func(a *agents.Agent) []agents.Mark { return a.SubAgentHeaders }) {
 		assert.Equal(t, http.CanonicalHeaderKey(h.Member), h.Member)
 	}
 	for _, f := range agents.Collect(func(a *agents.Agent) []agents.Fact { return a.Reports }) {

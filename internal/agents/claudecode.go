@@ -15,8 +15,8 @@ var claudeCode = Agent{ //nolint:gochecknoglobals // facts
 		{"TodoRead", ShowsList, ""},
 		{"ToolSearch", FindsTools, claudeCodeSeen},
 	},
-	Headers:  []Fact{{"X-Claude-Code-Session-Id", claudeCodeSeen}},
-	SubHeads: []Mark{{"X-Claude-Code-Agent-Id", "", claudeCodeSeen}},
+	Headers:         []Fact{{"X-Claude-Code-Session-Id", claudeCodeSeen}},
+	SubAgentHeaders: []Mark{{"X-Claude-Code-Agent-Id", "", claudeCodeSeen}},
 	SideCalls: []Fact{
 		{"CRITICAL: Respond with TEXT ONLY", claudeCodeSeen},                        // to shorten the conversation
 		{"[SUGGESTION MODE:", claudeCodeSeen},                                       // to guess what the user may write next

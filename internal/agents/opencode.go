@@ -3,10 +3,10 @@ package agents
 const openCodeSeen = "1.18.33"
 
 var openCode = Agent{ //nolint:gochecknoglobals // facts
-	Name:     "opencode",
-	Tools:    []Tool{{"todowrite", WritesList, openCodeSeen}},
-	Headers:  []Fact{{"X-Opencode-Session", openCodeSeen}, {"X-Session-Id", openCodeSeen}, {"X-Session-Affinity", openCodeSeen}},
-	SubHeads: []Mark{{"X-Parent-Session-Id", "", openCodeSeen}}, // and kilo
+	Name:            "opencode",
+	Tools:           []Tool{{"todowrite", WritesList, openCodeSeen}},
+	Headers:         []Fact{{"X-Opencode-Session", openCodeSeen}, {"X-Session-Id", openCodeSeen}, {"X-Session-Affinity", openCodeSeen}},
+	SubAgentHeaders: []Mark{{"X-Parent-Session-Id", "", openCodeSeen}}, // and kilo
 	Summaries: []Fact{ // and kilo
 		{"Continue if you have next steps, or stop and ask for clarification", openCodeSeen},
 		{"The previous request exceeded the provider's size limit", openCodeSeen},

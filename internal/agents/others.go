@@ -6,7 +6,7 @@ var copilotCLI = Agent{ //nolint:gochecknoglobals // facts
 	Name:    "Copilot CLI",
 	Tools:   []Tool{{"sql", RunsSQL, copilotCLISeen}, {"update_todo", WritesList, ""}},
 	Headers: []Fact{{"X-Client-Session-Id", copilotCLISeen}, {"X-Agent-Task-Id", copilotCLISeen}},
-	SubHeads: []Mark{
+	SubAgentHeaders: []Mark{
 		{"X-Parent-Agent-Id", "", copilotCLISeen},
 		{"X-Interaction-Type", "conversation-subagent", copilotCLISeen},
 		{"X-Interaction-Type", "conversation-background", copilotCLISeen},

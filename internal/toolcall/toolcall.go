@@ -128,7 +128,7 @@ func Unwrapped(arguments string) (any, error) {
 			value, err = Decode(v)
 			continue
 		case map[string]any:
-			if inner := Field(v, "__arg1", "input", "arguments", "args", "parameters"); inner != nil {
+			if inner := Wrapped(v); inner != nil {
 				value = inner
 				continue
 			}
@@ -136,6 +136,11 @@ func Unwrapped(arguments string) (any, error) {
 		break
 	}
 	return value, err
+}
+
+// Wrapped returns the value of a member that models put all arguments in, or nil.
+func Wrapped(fields map[string]any) any {
+	return Field(fields, "__arg1", "input", "arguments", "args", "parameters")
 }
 
 // Field returns the value of the first of names that fields has a value for, or nil.

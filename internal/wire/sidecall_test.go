@@ -62,8 +62,8 @@ func TestCallsThatAreNotOfTheMainConversation(t *testing.T) {
 		"Copilot itself":                   {"X-Interaction-Type", "conversation-user", false},
 	} {
 		header := http.Header{c.header: {c.value}}
-		assert.Equal(t, c.want, HasSubHeader(header.Get), name)
+		assert.Equal(t, c.want, HasSubAgentHeader(header.Get), name)
 	}
-	assert.True(t, HasSubMetadata([]byte(`{"x-codex-turn-metadata":"{\"thread_source\":\"subagent\"}"}`)))
-	assert.False(t, HasSubMetadata([]byte(`{"x-codex-turn-metadata":"{\"thread_source\":\"user\"}"}`)))
+	assert.True(t, HasSubAgentMetadata([]byte(`{"x-codex-turn-metadata":"{\"thread_source\":\"subagent\"}"}`)))
+	assert.False(t, HasSubAgentMetadata([]byte(`{"x-codex-turn-metadata":"{\"thread_source\":\"user\"}"}`)))
 }

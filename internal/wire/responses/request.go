@@ -139,7 +139,7 @@ func (p *parser) readMember(name string, s *rawjson.Scanner) {
 	case "client_metadata":
 		metadata := s.Raw()
 		p.leaveIf(wire.HasSideMetadata(metadata), reasons.SideCall)
-		p.facts.SubAgent = wire.HasSubMetadata(metadata)
+		p.facts.SubAgent = wire.HasSubAgentMetadata(metadata)
 	case "background":
 		p.leaveIf(string(s.Raw()) == "true", reasons.BackgroundResponse)
 	}

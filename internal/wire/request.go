@@ -88,3 +88,9 @@ func AddTexts(e *rawjson.Edits, s *rawjson.Scanner, texts []string, partOf func(
 		e.Append(&list, parts...)
 	}
 }
+
+// TakesText reports whether text can be added to a content, which is a string or a list of parts.
+func TakesText(content []byte) bool {
+	s := rawjson.Over(content)
+	return s.Kind() == '"' || s.Open('[') && s.Element()
+}
