@@ -38,40 +38,40 @@ const (
 )
 
 // addArguments remembers the texts in the arguments of a call.
-func (h *assignments) addArguments(arguments []byte) {
+func (a *assignments) addArguments(arguments []byte) {
 	var value any
 	if json.Unmarshal(arguments, &value) != nil {
 		value = string(arguments) // some tools take a text
 	}
-	h.addValue(value)
+	a.addValue(value)
 }
 
-func (h *assignments) addValue(value any) {
+func (a *assignments) addValue(value any) {
 	switch value := value.(type) {
 	case string:
-		h.add(value)
+		a.add(value)
 	case []any:
 		for _, element := range value {
-			h.addValue(element)
+			a.addValue(element)
 		}
 	case map[string]any:
 		for _, member := range value {
-			h.addValue(member)
+			a.addValue(member)
 		}
 	}
 }
 
 // add remembers a text.
-func (h *assignments) add(text string) {
+func (a *assignments) add(text string) {
 	text = strings.TrimSpace(text)
 	if utf8.RuneCountInString(text) < leastAssignment {
 		return
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.begin()
-	same := h.given.Put(text[len(text)-leastAssignment:])
-	one := assignment{len(text), maphash.String(h.seed, text)}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.begin()
+	same := a.given.Put(text[len(text)-leastAssignment:])
+	one := assignment{len(text), maphash.String(a.seed, text)}
 	if slices.Contains(*same, one) {
 		return
 	}
@@ -79,41 +79,41 @@ func (h *assignments) add(text string) {
 		*same = slices.Delete(*same, 0, 1)
 	}
 	*same = append(*same, one)
-	h.given.Trim(maxAssignments)
+	a.given.Trim(maxAssignments)
 }
 
 // isBeginning reports whether the first message of a conversation ends with a text that
 // was given to a tool. A conversation that began before remains what it was: a model may
 // give a tool the user's own words.
-func (h *assignments) isBeginning(message string) bool {
+func (a *assignments) isBeginning(message string) bool {
 	text := strings.TrimSpace(automatic.Own(message))
 	if text == "" {
 		return false
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.begin()
-	key := string(binary.BigEndian.AppendUint64(nil, maphash.String(h.seed, text)))
-	if h.begun.Get(key) != nil {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.begin()
+	key := string(binary.BigEndian.AppendUint64(nil, maphash.String(a.seed, text)))
+	if a.begun.Get(key) != nil {
 		return false
 	}
 	if len(text) >= leastAssignment {
-		if same := h.given.Get(text[len(text)-leastAssignment:]); same != nil {
+		if same := a.given.Get(text[len(text)-leastAssignment:]); same != nil {
 			for _, one := range *same {
-				if one.size <= len(text) && one.hash == maphash.String(h.seed, text[len(text)-one.size:]) {
+				if one.size <= len(text) && one.hash == maphash.String(a.seed, text[len(text)-one.size:]) {
 					return true
 				}
 			}
 		}
 	}
-	h.begun.Put(key)
-	h.begun.Trim(maxBegun)
+	a.begun.Put(key)
+	a.begun.Trim(maxBegun)
 	return false
 }
 
 // begin makes the tables.
-func (h *assignments) begin() {
-	if h.given == nil {
-		h.seed, h.given, h.begun = maphash.MakeSeed(), lru.New[[]assignment](), lru.New[struct{}]()
+func (a *assignments) begin() {
+	if a.given == nil {
+		a.seed, a.given, a.begun = maphash.MakeSeed(), lru.New[[]assignment](), lru.New[struct{}]()
 	}
 }

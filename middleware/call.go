@@ -76,8 +76,8 @@ func (c *call) observeCall(r *adapter.Request) {
 	}
 	c.turn.Call = c.env.mw.calls.Add(1)
 	c.env.observed = &observation{clock: c.env.options().clock}
-	c.env.observed.parts.Clock = c.env.options().clock
-	c.env.answer.Times = &c.env.observed.parts
+	c.env.observed.chunkTimes.Clock = c.env.options().clock
+	c.env.answer.Times = &c.env.observed.chunkTimes
 	id := c.turn.TurnID
 	id.Turn = 1
 	ctx := begin(c.env.cancel.caller, reporter, id,
@@ -94,7 +94,7 @@ func (c *call) startTurn(ctx context.Context) context.Context {
 		return ctx
 	}
 	o.times = Times{Began: o.clock.Now()}
-	o.parts.Begin()
+	o.chunkTimes.Begin()
 	o.ctx = begin(ctx, c.env.reporter(), c.turn.TurnID, TurnStarted{TurnID: c.turn.TurnID, Wait: o.wait},
 		func(o *Observer) func(context.Context, TurnStarted) context.Context { return o.TurnStarted })
 	o.wait = 0
@@ -140,14 +140,14 @@ func (t *turn) asRead() decision.Turn {
 	as := decision.Turn{
 		ToolCalls:      r.ShowedCall(),
 		ManyChoices:    r.ManyChoices,
-		Refused:        r.Refused,
+		ModelRefused:   r.ModelRefused,
 		Unknown:        r.HasUnknown,
 		Finish:         r.FinishReason,
 		Rejected:       t.rejection != nil,
 		AsksPermission: t.rejection != nil && t.rejection.asksPermission,
 		NothingOpen:    r.SaysNothingOpen(),
 	}
-	if r.Late {
+	if r.FinishWasEarly {
 		as.Finish = "" // the finish was not the end
 	}
 	return as
@@ -156,31 +156,31 @@ func (t *turn) asRead() decision.Turn {
 // retryPoint is what a call keeps from its first continuation on: above all, the point
 // it returns to if a continuation fails before anything of it was shown.
 type retryPoint struct {
-	ends []int // the length of the text at the end of each turn that ended well
+	turnEnds []int // the length of the text at the end of each turn that ended well
 
-	from            turn // the turn before the current continuation
-	before          int  // where the text of the last turn that was shown begins in the transcript
-	text, reasoning int  // lengths of the transcript at its end
-	failed          int  // tries of it that have failed
+	prevTurn              turn // the turn before the current continuation
+	prevStart             int  // where the text of the last turn that was shown begins in the transcript
+	textLen, reasoningLen int  // lengths of the transcript at its end
+	failed                int  // tries of it that have failed
 
 	failure   error     // of the last try, until the next is sent
 	notBefore time.Time // when the next may be sent; zero for any time
 }
 
 // begin notes that a continuation is about to be sent, after this turn.
-func (n *retryPoint) begin(from *turn, text *reading.Transcript) {
-	if !n.hasFailed() {
-		n.failed = 0
+func (p *retryPoint) begin(from *turn, text *reading.Transcript) {
+	if !p.hasFailed() {
+		p.failed = 0
 	}
-	n.failure = nil
-	if !from.read.IsLeftOut() {
-		n.before = from.read.From()
+	p.failure = nil
+	if !from.read.IsHidden() {
+		p.prevStart = from.read.From()
 	}
-	n.from, n.text, n.reasoning = *from, text.Len(), text.ReasoningLen()
+	p.prevTurn, p.textLen, p.reasoningLen = *from, text.Len(), text.ReasoningLen()
 }
 
 // hasFailed reports whether the last try has failed and another may follow it.
-func (n *retryPoint) hasFailed() bool { return n != nil && n.failure != nil }
+func (p *retryPoint) hasFailed() bool { return p != nil && p.failure != nil }
 
 // Context implements [engine.Call].
 func (c *call) Context() context.Context { return c.env.observed.turnCtx(c.env.cancel.derive()) }
@@ -261,8 +261,8 @@ func (c *call) EndTurn(err error) {
 	if r.First && err != nil && !errors.Is(err, ErrClosed) {
 		c.env.record(func(o *Outcome) { o.Err = err })
 	}
-	if err == nil && !r.First && !r.IsLeftOut() { // the end of turn 1 is added with the first continuation
-		c.decider.retry.ends = append(c.decider.retry.ends, c.text.Len())
+	if err == nil && !r.First && !r.IsHidden() { // the end of turn 1 is added with the first continuation
+		c.decider.retry.turnEnds = append(c.decider.retry.turnEnds, c.text.Len())
 	}
 	if err == nil {
 		c.noteListWriting()
@@ -271,11 +271,11 @@ func (c *call) EndTurn(err error) {
 	c.env.outcomeCell().addUsage(usage, !r.First, statusOf(err) == 0 && !reportsInput(usage))
 	id, model := r.Names()
 	event := TurnEnded{
-		TurnID: t.TurnID, ResponseID: id, ResponseModel: model, Finish: r.FinishReason, ToolCalls: int(r.Calls.Others),
+		TurnID: t.TurnID, ResponseID: id, ResponseModel: model, Finish: r.FinishReason, ToolCalls: int(r.Calls.ProgramCalls),
 		Usage: usage, Err: err, Times: c.env.observed.turnTimes(err),
 	}
 	if !r.First {
-		event.Result, event.Asked = c.endedAs(err), c.decider.last.Asks
+		event.Result, event.Asked = c.endedAs(err), c.decider.last.ClosingQuestion
 	}
 	emit(c.env.observed.turnCtx(c.env.cancel.caller), c.env.reporter(), event)
 	if !r.First {
@@ -283,8 +283,8 @@ func (c *call) EndTurn(err error) {
 	}
 }
 
-// LeaveFirstTurn implements [engine.Call].
-func (c *call) LeaveFirstTurn(err error) {
+// DecideFirstTurn implements [engine.Call].
+func (c *call) DecideFirstTurn(err error) {
 	if err != nil {
 		c.turn.read.Fail(err)
 		c.env.record(func(o *Outcome) { o.Err = err })
@@ -292,13 +292,13 @@ func (c *call) LeaveFirstTurn(err error) {
 	c.decider.decide()
 }
 
-// GoesOn implements [engine.Call].
-func (c *call) GoesOn(fault error) bool {
-	if fault != nil {
-		c.turn.read.Fail(fault)
-		c.env.fault(c.turn.TurnID, opTail, fault)
+// DecideNext implements [engine.Call].
+func (c *call) DecideNext(tailErr error) bool {
+	if tailErr != nil {
+		c.turn.read.Fail(tailErr)
+		c.env.reportFailure(c.turn.TurnID, opTail, tailErr)
 	}
-	if !c.pauses.goesOn() {
+	if !c.pauses.decideNext() {
 		return false
 	}
 	c.reminders.reportRead(&c.turn)
@@ -324,7 +324,7 @@ func (c *call) End() {
 	}
 	c.decider.check.end()
 	c.reminders.end(&c.turn)
-	c.env.release(continuation.TurnID{Session: c.env.session.name()}, decision.Ended{})
+	c.env.release(continuation.TurnID{Session: c.env.session.name()}, decision.ContinuationResult{})
 	c.env.record(func(o *Outcome) {
 		c.addUnsent(o)
 		o.Ended = true
@@ -340,8 +340,8 @@ func (c *call) Next(patience time.Duration) (*adapter.Continuation, error) {
 		return nil, err
 	case then == stepSend:
 		return c.newContinuation(), nil
-	case then == stepWait:
-		return nil, engine.ErrWaiting
+	case then == stepCheckRuns:
+		return nil, engine.ErrCheckRuns
 	}
 	if !c.endTries() {
 		c.pauses.acceptRejected()
@@ -361,8 +361,8 @@ func (c *call) Failed(err error, showedCall bool) (again bool, interrupted error
 func (c *call) beginTurn(attempt int) {
 	later, ours := c.turn.Turn > 0, !c.env.request.ownPause
 	traits := reading.Traits{
-		Watched: ours && (later || c.Additions().PauseTool != nil), Printable: ours && later, Together: !c.env.request.noSeparator,
-		Asked: later && c.decider.last.Asks, Named: c.env.observed != nil, Keeps: c.env.rules().Check != nil,
+		Watched: ours && (later || c.Additions().PauseTool != nil), Printable: ours && later, NeedsSeparator: !c.env.request.noSeparator,
+		ClosingQuestion: later && c.decider.last.ClosingQuestion, ReportNames: c.env.observed != nil, KeepArguments: c.env.rules().Check != nil,
 		Totals: c.env.options().usage,
 	}
 	if source := c.env.source(); source.memory != nil && c.env.session.name() != "" {
@@ -375,7 +375,7 @@ func (c *call) beginTurn(attempt int) {
 		return
 	}
 	c.decider.retry.begin(&c.turn, &c.text)
-	c.env.session.waited.BeginTurn()
+	c.env.session.remoteBudget.BeginTurn()
 	next.read = c.turn.read.Next(c.textUntil(c.text.Len()), &traits)
 	c.turn = next
 	c.env.record(func(o *Outcome) { o.Turns = c.turn.Turn })
@@ -391,7 +391,7 @@ func (c *call) noteAssignments() {
 	for arguments := range r.Calls.Arguments() {
 		c.env.mw.assignments.addArguments(arguments)
 	}
-	if !c.env.session.main && !r.ShowedCall() {
+	if !c.env.session.checked && !r.ShowedCall() {
 		c.env.mw.assignments.add(string(r.OwnText()))
 	}
 }

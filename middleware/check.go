@@ -59,18 +59,18 @@ var errNoResult = errors.New("middleware: the check did not return")
 
 // callCheck asks the program's check about the turns of a call.
 type callCheck struct {
-	env    *callEnv
-	turn   int                      // the turn that the check was asked about last
-	result continuation.CheckResult // what it said
-	unmet  *Unmet                   // the last failure of the call
-	digest uint64                   // of it
-	noted  bool                     // it was counted in the state of the session
-	err    error                    // why nobody knows
-	run    *checkRun                // nil unless the check runs
+	env     *callEnv
+	turnNo  int                      // the turn that the check was asked about last
+	result  continuation.CheckResult // what it said
+	unmet   *Unmet                   // the last failure of the call
+	digest  uint64                   // of it
+	noted   bool                     // it was counted in the state of the session
+	err     error                    // why nobody knows
+	current *checkRun                // nil unless the check runs
 }
 
-// of returns what the check says of a turn, and the digest of a failure.
-func (c *callCheck) of(t *turn, sameTurn bool) (continuation.CheckResult, uint64) {
+// resultFor returns what the check says of a turn, and the digest of a failure.
+func (c *callCheck) resultFor(t *turn, sameTurn bool) (continuation.CheckResult, uint64) {
 	switch {
 	case c == nil:
 		return continuation.NoCheck, 0
@@ -78,7 +78,7 @@ func (c *callCheck) of(t *turn, sameTurn bool) (continuation.CheckResult, uint64
 		return continuation.NoCheck, 0 // a model that is blocked may say so
 	case t.rejection != nil, sameTurn && c.unmet != nil:
 		return continuation.CheckFailed, c.digest
-	case c.turn == t.Turn:
+	case c.turnNo == t.Turn:
 		return c.result, c.digest
 	case c.env.session.worked || c.env.request.callsTools():
 		return continuation.CheckDue, 0
@@ -87,7 +87,7 @@ func (c *callCheck) of(t *turn, sameTurn bool) (continuation.CheckResult, uint64
 }
 
 // isRunning reports whether the check runs.
-func (c *callCheck) isRunning() bool { return c != nil && c.run != nil }
+func (c *callCheck) isRunning() bool { return c != nil && c.current != nil }
 
 // begin starts the check on a turn. Where the caller is shown signs of life, if the
 // protocol has any, patience is not 0.
@@ -95,7 +95,7 @@ func (c *callCheck) begin(turn *NextTurn, patience time.Duration) {
 	e := c.env
 	ctx, stop := context.WithCancelCause(scope.WithToolCalls(scope.WithSession(e.cancel.ctx, turn.Session), e.mw.toolCalls.Load()))
 	r := &checkRun{ctx: ctx, stop: stop, err: errNoResult, done: make(chan struct{}), limit: continuation.Off}
-	c.run = r
+	c.current = r
 	if left, ok := e.answer.Timeouts.Left(); ok {
 		r.timers = append(r.timers, e.options().clock.AfterFunc(left-engine.Reserve(left), func() { stop(ErrDeadlineNear) }))
 	}
@@ -162,16 +162,16 @@ func (r *checkRun) result() error {
 // showedLife notes that the caller was shown a sign of life.
 func (c *callCheck) showedLife() {
 	c.env.timeouts().StartQuiet()
-	if r := c.run; r != nil && r.silence != nil {
+	if r := c.current; r != nil && r.silence != nil {
 		r.silence.Reset(c.env.timeouts().UntilFirst(r.limit))
 	}
 }
 
 // takeResult takes the result of the check on a turn.
 func (c *callCheck) takeResult(turn int) {
-	r := c.run
+	r := c.current
 	c.end()
-	c.turn, c.result, c.unmet, c.digest, c.noted = turn, continuation.CheckUnknown, nil, 0, false
+	c.turnNo, c.result, c.unmet, c.digest, c.noted = turn, continuation.CheckUnknown, nil, 0, false
 	c.err = r.result()
 	switch {
 	case c.err == nil:
@@ -193,11 +193,11 @@ func (c *callCheck) end() {
 	if !c.isRunning() {
 		return
 	}
-	c.run.release()
-	for _, timer := range c.run.timers {
+	c.current.release()
+	for _, timer := range c.current.timers {
 		timer.Stop()
 	}
-	c.run = nil
+	c.current = nil
 }
 
 // failure returns the last failure, for a prompt.

@@ -25,7 +25,7 @@ type claim struct {
 
 	// ended describes the continuation that has ended, if the decision on what comes
 	// next is to release the claim; nil otherwise.
-	ended atomic.Pointer[decision.Ended]
+	ended atomic.Pointer[decision.ContinuationResult]
 }
 
 // keepClaim keeps a claim, and releases it at the latest when the ctx of the call ends.
@@ -33,7 +33,7 @@ func (e *callEnv) keepClaim(id continuation.TurnID, token uint64) {
 	c := &claim{token: token}
 	c.release = func() {
 		if e.isShared() {
-			e.releaseClaim(c, id, decision.Ended{})
+			e.releaseClaim(c, id, decision.ContinuationResult{})
 		}
 	}
 	c.stop = context.AfterFunc(e.cancel.ctx, c.release)
@@ -63,7 +63,7 @@ func (e *callEnv) claimReleased() {
 
 // releaseLater leaves the release of a claim, whose continuation has ended, to the
 // decision on the next turn. Whatever releases the claim before records the same.
-func (e *callEnv) releaseLater(ended decision.Ended) {
+func (e *callEnv) releaseLater(ended decision.ContinuationResult) {
 	if c := e.claim.Load(); c != nil {
 		c.ended.Store(&ended)
 	}
@@ -76,19 +76,19 @@ func (e *callEnv) isShared() bool { return e.session.key != "" }
 // releaseShared is release for any goroutine.
 func (e *callEnv) releaseShared(id continuation.TurnID) {
 	if e.isShared() {
-		e.release(id, decision.Ended{})
+		e.release(id, decision.ContinuationResult{})
 	}
 }
 
 // release releases the claim of a continuation that has ended, if it is not released yet.
-func (e *callEnv) release(id continuation.TurnID, ended decision.Ended) {
+func (e *callEnv) release(id continuation.TurnID, ended decision.ContinuationResult) {
 	if c := e.claim.Load(); c != nil {
 		c.stop()
 		e.releaseClaim(c, id, ended)
 	}
 }
 
-func (e *callEnv) releaseClaim(c *claim, id continuation.TurnID, ended decision.Ended) {
+func (e *callEnv) releaseClaim(c *claim, id continuation.TurnID, ended decision.ContinuationResult) {
 	var answer storeAnswer
 	c.once.Do(func() {
 		how := ended
@@ -118,7 +118,7 @@ func (e *callEnv) withdraw(id continuation.TurnID, token uint64, before *decisio
 // reportAnswer reports how the store has answered to a release.
 func (e *callEnv) reportAnswer(id continuation.TurnID, answer storeAnswer) {
 	e.session.reportAnswer(e.cancel.caller, answer)
-	e.faultOnce(id, opStore, answer.err)
+	e.reportFailureOnce(id, opStore, answer.err)
 }
 
 // maxGiveBacks bounds the tries to give a claim back, one every [guard.BreakTime]: together
@@ -137,7 +137,7 @@ type giveBack struct {
 
 // begin makes the first try: now, or later if the call has already waited for the store.
 func (g *giveBack) begin() storeAnswer {
-	if g.env.session.waited.IsOver() {
+	if g.env.session.remoteBudget.IsOver() {
 		g.later()
 		return storeAnswer{}
 	}

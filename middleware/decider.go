@@ -15,13 +15,13 @@ import (
 
 // decider decides whether a call is continued, and claims the session for it.
 type decider struct {
-	lookup // the call, its current turn, and the list that was read for it
+	inputs // the call, its current turn, and the list that was read for it
 
 	last           *lastVerdict // nil until a verdict has allowed a continuation
 	cause          error        // the error of the gate, the store or the tasks that ended the continuations
 	retry          *retryPoint  // nil before the first continuation
 	claimed        bool         // the session is claimed for the next turn
-	rejected       bool         // a pause was rejected
+	rejectedBefore bool         // a pause was rejected
 	cancelRecorded bool         // the session state records that the caller cancelled the call
 	noNewTools     bool         // no tool may be added; see FixedPrefix of [adapter.Request]
 	check          *callCheck   // nil if the program has none, or if it is not asked about the call
@@ -39,10 +39,10 @@ type intent uint8
 
 // The intents.
 const (
-	toForesee intent = iota // whether the call may go on: the state is asked only if the rest says no
-	toRecord                // what comes next; a continuation cannot be sent yet
-	toClaim                 // what comes next; a continuation is sent at once
-	toExplain               // for a reader; nothing is changed
+	judgeProvisionally intent = iota // whether the call may go on: the state is asked only if the rest says no
+	judgeAndRecord                   // what comes next; a continuation cannot be sent yet
+	judgeAndClaim                    // what comes next; a continuation is sent at once
+	judgeOnly                        // for a reader; nothing is changed
 )
 
 // judge takes a decision on the current turn: it reads the turn, judges it, fetches what
@@ -52,10 +52,10 @@ func (d *decider) judge(to intent) decision.Verdict {
 		in := d.readTurn()
 		v := decision.Judge(in)
 		switch {
-		case v.Needs == 0, to == toForesee && v.Needs == decision.SessionState && d.continuesAfter(&v):
+		case v.Needs == 0, to == judgeProvisionally && v.Needs == decision.SessionState && d.callGoesOn(&v):
 			return v
 		case d.env.session.failure != nil:
-			return d.withoutStore(d.env.session.failure)
+			return d.noStoreVerdict(d.env.session.failure)
 		}
 		d.env.cancel.derive() // every request from here on must end with the call
 		if v.Needs == decision.SessionState {
@@ -74,16 +74,16 @@ func (d *decider) readTurn() decision.Input {
 	session := &d.env.session
 	in := decision.Input{
 		Settings: session.settings(), Turn: d.turnAsRead(), Limits: session.rules.Limits, Handback: session.rules.Handback,
-		RuledOut: session.ruledOut, Touched: d.env.hasWrittenList(), HeldOut: session.heldOut,
+		RuledOut: session.ruledOut, ListWritten: d.env.hasWrittenList(), HeldOut: session.heldOut,
 		ShortLoop: d.env.hasShortLoop(), ShortMessage: d.env.request.shortMessage,
 		Now: d.env.now(),
 	}
 	if d.last != nil {
 		in.Waited = d.last.waited
 	}
-	in.Check, in.CheckDigest = d.check.of(d.turn, d.last != nil && d.last.Checks && d.retry.hasFailed())
+	in.Check, in.CheckDigest = d.check.resultFor(d.turn, d.last != nil && d.last.Checks && d.retry.hasFailed())
 	in.CheckNoted = d.check != nil && d.check.noted
-	if d.list.turn == d.turn.Turn {
+	if d.list.turnNo == d.turn.Turn {
 		d.addList(&in)
 	}
 	return in
@@ -103,10 +103,10 @@ func (d *decider) addList(in *decision.Input) {
 
 // fetch asks for what a verdict needs. It reports false if that fails, and with it the
 // decision.
-func (d *decider) fetch(needed decision.Facts) bool {
+func (d *decider) fetch(needed decision.Inputs) bool {
 	if needed == decision.BackgroundWork {
 		if err := d.readBackground(); err != nil {
-			d.list.turn, d.cause = 0, err
+			d.list.turnNo, d.cause = 0, err
 			return false
 		}
 		return true
@@ -120,10 +120,10 @@ func (d *decider) fetch(needed decision.Facts) bool {
 // about the list if the call ends. It changes nothing if the verdict needs more.
 func (d *decider) judgeByState(in decision.Input, to intent) (v decision.Verdict) {
 	session := &d.env.session
-	if to == toExplain {
+	if to == judgeOnly {
 		state, err := session.load(d.env.cancel.caller)
 		if err != nil {
-			return d.withoutStore(err)
+			return d.noStoreVerdict(err)
 		}
 		session.addTo(&in, state)
 		return decision.Judge(in)
@@ -134,19 +134,19 @@ func (d *decider) judgeByState(in decision.Input, to intent) (v decision.Verdict
 		session.addTo(&in, s)
 		v, effect = decision.Judge(in), decision.Effect{}
 		switch {
-		case v.Continue && to == toClaim:
+		case v.Continue && to == judgeAndClaim:
 			s, effect = v.ClaimedState(s, token, &in)
-		case v.Needs == 0 && !v.GoesOn():
-			s, effect = v.EndedState(s, &in)
+		case v.Needs == 0 && !v.MayContinue():
+			s, effect = v.StoppedState(s, &in)
 		}
 		return s
 	}))
-	claims := v.Continue && to == toClaim
+	claims := v.Continue && to == judgeAndClaim
 	if err != nil {
 		if claims {
 			d.env.withdraw(d.turn.TurnID, token, &v.State)
 		}
-		return d.withoutState(in, err)
+		return d.storeFailedVerdict(in, err)
 	}
 	d.env.claimReleased()
 	d.recordEffect(effect)
@@ -160,18 +160,18 @@ func (d *decider) judgeByState(in decision.Input, to intent) (v decision.Verdict
 	return v
 }
 
-// withoutState returns the verdict after the store has failed with err.
-func (d *decider) withoutState(in decision.Input, err error) decision.Verdict {
+// storeFailedVerdict returns the verdict after the store has failed with err.
+func (d *decider) storeFailedVerdict(in decision.Input, err error) decision.Verdict {
 	if d.env.cancel.hasEnded() { // the error is the caller's doing
 		in.Turn = d.turnAsRead()
 		return decision.Judge(in)
 	}
 	d.env.storeFailed(d.turn.TurnID, err)
-	return d.withoutStore(err)
+	return d.noStoreVerdict(err)
 }
 
-// withoutStore returns the verdict on a call whose store has failed.
-func (d *decider) withoutStore(err error) decision.Verdict {
+// noStoreVerdict returns the verdict on a call whose store has failed.
+func (d *decider) noStoreVerdict(err error) decision.Verdict {
 	d.cause = err
 	return decision.Verdict{Reason: storeReason(err)}
 }
@@ -180,21 +180,21 @@ func (d *decider) withoutStore(err error) decision.Verdict {
 // call goes on: at once, in which case it has claimed the session, or later, when the
 // wait is over and the gate lets the call pass.
 func (d *decider) decide() bool {
-	to := toRecord
+	to := judgeAndRecord
 	if d.canSend() {
-		to = toClaim
+		to = judgeAndClaim
 	}
 	v := d.judge(to)
 	d.report(&v)
-	return d.continuesAfter(&v)
+	return d.callGoesOn(&v)
 }
 
 // mayGoOn reports whether the call may go on after the current turn, judging by the
 // turn and the list, and by the state of the session if those do not allow it. It claims
 // nothing. If the call may not go on, that is the decision.
 func (d *decider) mayGoOn() bool {
-	v := d.judge(toForesee)
-	if d.continuesAfter(&v) {
+	v := d.judge(judgeProvisionally)
+	if d.callGoesOn(&v) {
 		return true
 	}
 	d.report(&v)
@@ -205,11 +205,11 @@ func (d *decider) mayGoOn() bool {
 // list even if the verdict does not need it.
 func (d *decider) preview() decision.Verdict {
 	d.readTodos()
-	return d.judge(toExplain)
+	return d.judge(judgeOnly)
 }
 
-func (d *decider) continuesAfter(v *decision.Verdict) bool {
-	return v.Reason == reasons.CheckDue || !d.env.rules().DryRun && v.GoesOn()
+func (d *decider) callGoesOn(v *decision.Verdict) bool {
+	return v.Reason == reasons.CheckDue || !d.env.rules().DryRun && v.MayContinue()
 }
 
 // canSend reports whether a continuation could be sent at once if the decision were
@@ -221,7 +221,7 @@ func (d *decider) canSend() bool {
 
 // report reports a verdict, and makes it the last one if another may follow.
 func (d *decider) report(v *decision.Verdict) {
-	if d.last != nil || d.continuesAfter(v) {
+	if d.last != nil || d.callGoesOn(v) {
 		d.setLast(v)
 	}
 	var cause error
@@ -299,10 +299,10 @@ type step uint8
 
 // The steps.
 const (
-	stepEnd   step = iota // nothing more is sent
-	stepSend              // the session is claimed for the continuation
-	stepWait              // the program's check still runs
-	stepAgain             // what comes next is looked at again
+	stepEnd       step = iota // nothing more is sent
+	stepSend                  // the session is claimed for the continuation
+	stepCheckRuns             // the program's check still runs
+	stepAgain                 // what comes next is looked at again
 )
 
 // next waits until the continuation may be sent, and claims the session for it. While the
@@ -317,7 +317,7 @@ func (d *decider) next(patience time.Duration) (step, error) {
 }
 
 func (d *decider) nextStep(patience time.Duration) (step, error) {
-	wait := max(d.last.Wait, d.retryDelay())
+	wait := max(d.last.IntervalLeft, d.retryDelay())
 	switch {
 	case d.claimed:
 		d.claimed, d.last.waited = false, 0
@@ -348,7 +348,7 @@ func (d *decider) nextStep(patience time.Duration) (step, error) {
 
 // lookAgain decides again after a wait, in which the list may have changed.
 func (d *decider) lookAgain() step {
-	d.list.turn = 0
+	d.list.turnNo = 0
 	if d.decide() {
 		return stepAgain
 	}
@@ -368,7 +368,7 @@ func (d *decider) gateAllows() bool {
 	if gate == nil {
 		return true
 	}
-	turn := NextTurn{TurnID: d.nextID(), Todo: d.last.Todo, Asks: d.last.Asks, Text: string(d.env.answer.Text.Bytes())}
+	turn := NextTurn{TurnID: d.nextID(), Todo: d.last.Todo, Asks: d.last.ClosingQuestion, Text: string(d.env.answer.Text.Bytes())}
 	if d.last.Checks {
 		turn.Unmet = d.check.unmet
 	}
@@ -380,7 +380,7 @@ func (d *decider) gateAllows() bool {
 	}
 	var panicked *PanicError
 	if errors.As(err, &panicked) {
-		d.env.fault(d.turn.TurnID, opGate, err)
+		d.env.reportFailure(d.turn.TurnID, opGate, err)
 	}
 	d.cause = err
 	d.refuse(reasons.Gate)
@@ -395,31 +395,31 @@ func (d *decider) claimAfterGate() bool {
 		d.refuse(reasons.Store)
 		return false
 	}
-	v := d.judge(toClaim)
+	v := d.judge(judgeAndClaim)
 	if v.Continue {
 		d.setLast(&v)
 		return true
 	}
 	d.report(&v)
-	return d.continuesAfter(&v)
+	return d.callGoesOn(&v)
 }
 
 // askCheck asks the check about the current turn, and takes the decision that follows. It
 // waits no longer than patience at a time, unless that is 0.
 func (d *decider) askCheck(patience time.Duration) (step, error) {
 	c := d.check
-	if c.run == nil {
+	if c.current == nil {
 		c.begin(&NextTurn{TurnID: d.nextID(), Text: string(d.env.answer.Text.Bytes())}, patience)
 	}
-	if !c.run.await(d.env.options().clock, patience) {
-		return stepWait, nil
+	if !c.current.await(d.env.options().clock, patience) {
+		return stepCheckRuns, nil
 	}
 	c.takeResult(d.turn.Turn)
 	if err := d.env.interruption(); err != nil {
 		return stepEnd, err
 	}
 	if c.err != nil {
-		d.env.fault(d.turn.TurnID, opCheck, c.err)
+		d.env.reportFailure(d.turn.TurnID, opCheck, c.err)
 		d.cause = c.err
 	}
 	switch {
@@ -434,13 +434,13 @@ func (d *decider) askCheck(patience time.Duration) (step, error) {
 // refuse ends the call's continuations for a reason that the verdict does not know.
 func (d *decider) refuse(reason continuation.Reason) step {
 	v := d.last.Verdict
-	v.Continue, v.Reason, v.Wait = false, reason, 0
+	v.Continue, v.Reason, v.IntervalLeft = false, reason, 0
 	d.report(&v)
 	in := decision.Input{Now: d.env.now()}
 	d.list.addTo(&in)
 	var effect decision.Effect
 	d.env.updateInUserTurn(d.turn.TurnID, func(s decision.State) decision.State {
-		s, effect = v.EndedState(s, &in)
+		s, effect = v.StoppedState(s, &in)
 		return s
 	})
 	d.recordEffect(effect)

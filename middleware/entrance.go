@@ -113,10 +113,10 @@ func newCall(ctx context.Context, mw *Middleware, r *adapter.Request) *call {
 	})
 	c.pauses.decider = &c.decider
 	c.reminders.env = &c.env
-	c.decider.lookup = lookup{&c.env, &c.turn, &noList}
+	c.decider.inputs = inputs{&c.env, &c.turn, &noList}
 	if c.env.rules().Check != nil && !mw.isSubAgents(r) {
 		c.decider.check = &callCheck{env: &c.env}
-		c.env.session.main = true
+		c.env.session.checked = true
 	}
 	if c.env.outcome.Load() != nil {
 		c.env.outcome.Load().o = c.env.firstOutcome()
@@ -229,7 +229,7 @@ func (c *call) explain(r *adapter.Request) {
 	e := newExplanation()
 	e.request(c.env.session.name(), r)
 	stopped := turn{TurnID: c.turn.TurnID, read: c.turn.read.IfStopped()}
-	d := decider{lookup: lookup{&c.env, &stopped, &noList}, check: c.decider.check}
+	d := decider{inputs: inputs{&c.env, &stopped, &noList}, check: c.decider.check}
 	v := d.preview()
 	e.list(&v, d.list)
 	e.decision(&v)

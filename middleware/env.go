@@ -59,16 +59,16 @@ func (e *callEnv) now() time.Time             { return e.mw.options.clock.Now() 
 // reporter returns what tells the observers.
 func (e *callEnv) reporter() *reporter { return &e.mw.options.reporter }
 
-// fault reports a failure that does not cost the caller the answer.
-func (e *callEnv) fault(id continuation.TurnID, op string, err error) {
+// reportFailure reports a failure that does not cost the caller the answer.
+func (e *callEnv) reportFailure(id continuation.TurnID, op string, err error) {
 	emit(e.cancel.caller, e.reporter(), Failed{TurnID: id, Op: op, Err: err})
 }
 
-// faultOnce is fault for the store and the background tasks, whose failures are
+// reportFailureOnce is reportFailure for the store and the background tasks, whose failures are
 // reported once, until they work again.
-func (e *callEnv) faultOnce(id continuation.TurnID, op string, err error) {
+func (e *callEnv) reportFailureOnce(id continuation.TurnID, op string, err error) {
 	if err != nil && isUnreported(err) {
-		e.fault(id, op, err)
+		e.reportFailure(id, op, err)
 	}
 }
 
@@ -78,7 +78,7 @@ func (e *callEnv) askTasks(ctx context.Context, question func(context.Context) e
 	if !e.options().sharedTasks {
 		return question(ctx)
 	}
-	if !e.mw.tasks.Allows(&e.session.waited, e.options().clock) {
+	if !e.mw.tasks.Allows(&e.session.remoteBudget, e.options().clock) {
 		return errTasksSkipped
 	}
 	return e.askSharedTasks(ctx, question)
@@ -95,7 +95,7 @@ func (e *callEnv) askSharedTasks(ctx context.Context, question func(context.Cont
 		recovered = e.mw.tasks.Answered()
 	case ctx.Err() == nil: // else it is the caller's doing
 		if limited.Err() != nil {
-			e.session.waited.End()
+			e.session.remoteBudget.End()
 		}
 		err = e.mw.tasks.Failed(e.now(), err)
 	}
@@ -109,7 +109,7 @@ func (e *callEnv) askSharedTasks(ctx context.Context, question func(context.Cont
 // storeFailed reports a failure of the store, after which nothing is continued.
 func (e *callEnv) storeFailed(id continuation.TurnID, err error) {
 	e.session.failure = err
-	e.faultOnce(id, opStore, err)
+	e.reportFailureOnce(id, opStore, err)
 }
 
 // storeReason returns the reason for not continuing a call whose store has failed with err.
@@ -155,7 +155,7 @@ func (e *callEnv) withRequest(ctx context.Context) context.Context {
 // hasWrittenList reports whether the session has written the list in the user turn of
 // the call, as far as this process knows.
 func (e *callEnv) hasWrittenList() bool {
-	return e.session.touched || e.session.name() != "" && e.mw.source.writings.isIn(e.session.name(), e.session.userTurn)
+	return e.session.listWritten || e.session.name() != "" && e.mw.source.writings.isIn(e.session.name(), e.session.userTurn)
 }
 
 // traits are the parts of a request that are needed until the end of its call.

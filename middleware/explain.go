@@ -113,13 +113,13 @@ func (e *explanation) list(v *decision.Verdict, read *readList) {
 // decision writes what carryon would decide if the model stopped now.
 func (e *explanation) decision(v *decision.Verdict) {
 	const now = "if the model stops now: "
-	wait := v.Wait.Round(10 * time.Millisecond)
+	wait := v.IntervalLeft.Round(10 * time.Millisecond)
 	switch {
-	case v.Continue && v.Asks:
+	case v.Continue && v.ClosingQuestion:
 		e.line("decision", now+"ask whether anything is still open")
 	case v.Continue:
 		e.line("decision", now+"carry on with %q, attempt %d", v.Todo.Content, v.Attempt)
-	case v.Reason == reasons.TooSoon && v.Asks:
+	case v.Reason == reasons.TooSoon && v.ClosingQuestion:
 		e.line("decision", now+"ask whether anything is still open, after %v", wait)
 	case v.Reason == reasons.TooSoon:
 		e.line("decision", now+"carry on with %q after %v", v.Todo.Content, wait)

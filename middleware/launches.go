@@ -8,10 +8,10 @@ import (
 	"github.com/carryon-go/carryon/internal/lru"
 )
 
-// launches remembers since when sessions have awaited what their agents have begun in the
+// launchTimes remembers since when sessions have awaited what their agents have begun in the
 // background. The history of a request has no times, and a report may be lost. What one
 // process remembers does: another one waits a little longer.
-type launches struct {
+type launchTimes struct {
 	mu   sync.Mutex
 	seen *lru.Table[sighting] // nil for none
 }
@@ -27,7 +27,7 @@ const (
 )
 
 // since returns when the session has awaited the launch for the first time.
-func (l *launches) since(key, launch string, now time.Time, maxAge time.Duration) time.Time {
+func (l *launchTimes) since(key, launch string, now time.Time, maxAge time.Duration) time.Time {
 	var both decision.LoopKey // names may be long
 	both.Add(key)
 	both.Add(launch)

@@ -24,7 +24,7 @@ type Middleware struct {
 	source      todoSource
 	sessions    sessionStore
 	tasks       guard.Remote
-	launches    launches
+	launches    launchTimes
 	plugins     plugins
 	drain       *drain
 	calls       atomic.Uint64 // numbers the calls, if anybody observes

@@ -92,7 +92,7 @@ type Decision struct {
 // newDecision returns the event for a verdict on the turn id.
 func newDecision(id continuation.TurnID, v *decision.Verdict) Decision {
 	return Decision{
-		TurnID: id, Continue: v.Continue, Reason: v.Reason, Todo: v.Todo, Asks: v.Asks, Attempt: v.Attempt, Wait: v.Wait,
+		TurnID: id, Continue: v.Continue, Reason: v.Reason, Todo: v.Todo, Asks: v.ClosingQuestion, Attempt: v.Attempt, Wait: v.IntervalLeft,
 		Conditions: v.Conditions.String(), List: v.List, Limit: v.Limit, Awaited: v.Awaited,
 		Exhausted: v.UsesUpBudget(),
 	}
@@ -226,12 +226,12 @@ func (w stopwatch) read() time.Duration {
 // observation is the state that a call keeps for its observers; nil if there are
 // none.
 type observation struct {
-	clock clock.Clock
-	parts reading.Times   // of the current turn
-	ctx   context.Context // the ctx that the observers returned for the current turn
-	times Times           // of the current turn, without FirstChunk and Join
-	wait  time.Duration   // waited since the last turn
-	over  bool            // the end of the call was reported
+	clock      clock.Clock
+	chunkTimes reading.Times   // of the current turn
+	ctx        context.Context // the ctx that the observers returned for the current turn
+	times      Times           // of the current turn, without FirstChunk and Join
+	wait       time.Duration   // waited since the last turn
+	over       bool            // the end of the call was reported
 
 	finish time.Time // when the finish reason of the last turn that ended well was read
 }
@@ -251,13 +251,13 @@ func (o *observation) turnTimes(err error) Times {
 	}
 	now := o.clock.Now()
 	o.times.Ended, o.times.FirstChunk = now, now
-	if first, read := o.parts.First(); read {
+	if first, read := o.chunkTimes.First(); read {
 		o.times.FirstChunk = first
 		if !o.finish.IsZero() {
 			o.times.Join = first.Sub(o.finish)
 		}
 	}
-	if o.times.Finished = o.parts.Finish; o.times.Finished.IsZero() {
+	if o.times.Finished = o.chunkTimes.Finish; o.times.Finished.IsZero() {
 		o.times.Finished = now
 	}
 	if err == nil {

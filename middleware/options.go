@@ -37,8 +37,8 @@ type options struct {
 	usage     adapter.UsageShown // of a joined answer
 
 	sessionKey func(context.Context) string
-	engine     records.Records // that processes share; nil for none
-	store      session.Store   // on the engine; nil for none
+	records    records.Records // that processes share; nil for none
+	store      session.Store   // on the records; nil for none
 
 	// Which calls are continued, if any.
 	toolless        bool
@@ -75,8 +75,8 @@ func newOptions(opts []Option) (options, *callRules) {
 	values := continuation.DefaultValues()
 	values.ApprovalMode = o.approval
 	o.settings = newSettings(values, rules.Limits.MaxSessions)
-	if o.engine != nil {
-		o.store = session.NewSharedStore(o.engine, rules.Limits.SessionLife)
+	if o.records != nil {
+		o.store = session.NewSharedStore(o.records, rules.Limits.SessionLife)
 		o.settings.store = o.store
 	}
 	if o.tasks != nil {
@@ -97,8 +97,8 @@ func (o *options) refuse(format string, args ...any) {
 	}
 }
 
-// check returns set if ok, and otherwise an option that is refused.
-func check(ok bool, set Option, format string, args ...any) Option {
+// optionIf returns set if ok, and otherwise an option that is refused.
+func optionIf(ok bool, set Option, format string, args ...any) Option {
 	if ok {
 		return set
 	}
@@ -141,16 +141,16 @@ func WithApprovalMode(mode continuation.ApprovalMode) Option {
 	}
 }
 
-// WithRecords keeps the state and the settings of sessions on an engine that several
+// WithRecords keeps the state and the settings of sessions in a store that several
 // processes share, such as one of carryon/stores/redis or carryon/stores/postgres. The
-// default is memory. [continuation.Limits] says how long a call waits for the engine,
+// default is memory. [continuation.Limits] says how long a call waits for the store,
 // and how long a session is kept.
 //
 // carryon does not read or overwrite a record that was written by a newer version of
 // carryon or by another program. It does not continue the session then, and the outcome
 // has an error that wraps [records.ErrNewer] or [records.ErrForeign].
-func WithRecords(engine records.Records) Option {
-	return check(!isNil(engine), func(o *options) { o.engine = engine }, "nil records")
+func WithRecords(store records.Records) Option {
+	return optionIf(!isNil(store), func(o *options) { o.records = store }, "nil records")
 }
 
 // WithPausePolicy sets the policy for the model's reasons for pausing. The default is
@@ -158,25 +158,25 @@ func WithRecords(engine records.Records) Option {
 // that only asks for permission to go on, such as "Awaiting confirmation to continue",
 // once per user turn.
 func WithPausePolicy(policy pause.Policy) Option {
-	return check(policy != nil, func(o *options) { o.policy = policy }, "nil pause policy")
+	return optionIf(policy != nil, func(o *options) { o.policy = policy }, "nil pause policy")
 }
 
 // WithNotice sets the notice that the caller sees when the model pauses. The default is
 // [pause.ShortNotice]; with [pause.NoNotice] the caller sees nothing.
 func WithNotice(notice pause.Notice) Option {
-	return check(notice != nil, func(o *options) { o.notice = notice }, "nil notice")
+	return optionIf(notice != nil, func(o *options) { o.notice = notice }, "nil notice")
 }
 
 // WithPauseTool sets which requests declare todo_pause. The default is
 // [PauseToolInContinuations].
 func WithPauseTool(mode PauseToolMode) Option {
-	return check(mode <= PauseToolAlways, func(o *options) { o.pauseTool = mode }, "unknown pause tool mode %d", mode)
+	return optionIf(mode <= PauseToolAlways, func(o *options) { o.pauseTool = mode }, "unknown pause tool mode %d", mode)
 }
 
 // WithUsage sets which usage a joined answer reports. The default is [UsageOneAnswer].
 // Outcomes and events always have the usage of each turn.
 func WithUsage(mode UsageMode) Option {
-	return check(mode <= UsageLastTurn, func(o *options) { o.usage = mode.shown() }, "unknown usage mode %d", mode)
+	return optionIf(mode <= UsageLastTurn, func(o *options) { o.usage = mode.shown() }, "unknown usage mode %d", mode)
 }
 
 // WithGate lets the program veto continuations, for example for its own loop detection,
@@ -185,7 +185,7 @@ func WithUsage(mode UsageMode) Option {
 // veto, and becomes Err of the outcome. carryon does not call gate for what it does not
 // send, in a dry run or for the control group, so their estimates ignore the vetoes.
 func WithGate(gate func(context.Context, NextTurn) error) Option {
-	return check(gate != nil, func(o *options) { o.gate = gate }, "nil gate")
+	return optionIf(gate != nil, func(o *options) { o.gate = gate }, "nil gate")
 }
 
 // WithClosingQuestion is for agents that keep no todo list. When a user turn that has
@@ -211,7 +211,7 @@ func WithClosingQuestion() Option {
 // tools of a todo.Memory, for example, still need continuation.WithSession in their
 // ctx. It may be called concurrently.
 func WithSessionKey(key func(context.Context) string) Option {
-	return check(key != nil, func(o *options) { o.sessionKey = key }, "nil session key")
+	return optionIf(key != nil, func(o *options) { o.sessionKey = key }, "nil session key")
 }
 
 // WithObserver adds an observer. If there are several, they are called in the order of
@@ -227,10 +227,10 @@ func WithObserver(observer Observer) Option {
 //
 // The log contains no text of a message, a prompt or a todo, unless
 // [WithLogContent] is given. Errors of the provider, of observers, policies and notices are logged by their
-// status or type. Errors of todo sources, engines, task managers, session keys and
+// status or type. Errors of todo sources, stores, task managers, session keys and
 // gates are logged in full, so they must not quote the texts that they receive.
 func WithLogger(logger *slog.Logger) Option {
-	return check(logger != nil, func(o *options) { o.logger = logger }, "nil logger")
+	return optionIf(logger != nil, func(o *options) { o.logger = logger }, "nil logger")
 }
 
 // WithLogContent makes the log of [WithLogger] include the texts of reasons, todos,
@@ -290,7 +290,7 @@ func WithHoldout(share float64) Option {
 // Only calls that may be continued carry reminders. Calls that are suppressed, offer no
 // tools, or do not let the model choose whether to call one do not.
 func WithTasks(tasks *asynctask.Manager) Option {
-	return check(tasks != nil, func(o *options) { o.tasks = tasks.Deliveries() }, "nil task manager")
+	return optionIf(tasks != nil, func(o *options) { o.tasks = tasks.Deliveries() }, "nil task manager")
 }
 
 // UsageMode says which usage a joined answer reports.
@@ -361,7 +361,7 @@ const (
 //
 // Experimental: the rules for asking may change.
 func WithCheck(c Check) Option {
-	return check(c != nil, func(o *options) { o.rules.Check = c }, "nil check")
+	return optionIf(c != nil, func(o *options) { o.rules.Check = c }, "nil check")
 }
 
 // watch starts a stopwatch if an observer wants to know what answers take.

@@ -25,10 +25,10 @@ type pauses struct {
 	result *pause.Result // set once the model has paused
 }
 
-// goesOn judges the turn that has ended, and reports whether the call goes on with
+// decideNext judges the turn that has ended, and reports whether the call goes on with
 // another. A call of todo_pause ends the call, unless its reason is rejected and the
 // model can be told.
-func (p *pauses) goesOn() bool {
+func (p *pauses) decideNext() bool {
 	reason, err, ok := p.turn.pauseReason(p.policy())
 	asksPermission := false
 	if ok && err == nil && p.deniesPermission() {
@@ -39,10 +39,10 @@ func (p *pauses) goesOn() bool {
 	case !ok:
 		return p.decide()
 	case errors.Is(err, pausetool.ErrPolicyPanicked):
-		p.env.fault(p.turn.TurnID, opPausePolicy, err)
+		p.env.reportFailure(p.turn.TurnID, opPausePolicy, err)
 		p.pause(policyFailed)
 		return false
-	case err == nil || p.turn.read.Calls.Others > 0 || p.rejected:
+	case err == nil || p.turn.read.Calls.ProgramCalls > 0 || p.rejectedBefore:
 		p.pause(reason)
 		return false
 	}
@@ -72,7 +72,7 @@ func (p *pauses) reject(r *rejection) bool {
 		p.acceptRejected()
 		return false
 	}
-	p.rejected = true
+	p.rejectedBefore = true
 	emit(p.env.cancel.caller, p.env.reporter(), PauseCalled{
 		TurnID: p.turn.TurnID, Result: pause.Result{Reason: pausetool.Shown(r.reason)}, Err: r.err,
 	})
@@ -93,7 +93,7 @@ func (p *pauses) pause(reason string) {
 	result := pause.Result{Reason: pausetool.Shown(reason), Time: now}
 	err := guard.Run(func() error { result.Message = p.env.options().notice(result.Reason, now); return nil })
 	if err != nil {
-		p.env.fault(p.turn.TurnID, opNotice, err)
+		p.env.reportFailure(p.turn.TurnID, opNotice, err)
 		result.Message = pause.ShortNotice(result.Reason, now)
 	}
 	p.result = &result
@@ -102,13 +102,12 @@ func (p *pauses) pause(reason string) {
 	if p.turn.Session == "" || p.env.rules().DryRun {
 		return
 	}
-	lookup := &p.lookup
-	if lookup.list.todos == nil {
-		lookup.readTodos() // the caller's own turn paused: nobody has asked yet
+	if p.list.todos == nil {
+		p.readTodos() // the caller's own turn paused: nobody has asked yet
 	}
 	var digest uint64
-	if lookup.list.err == nil {
-		digest = decision.Digest(lookup.list.todos)
+	if p.list.err == nil {
+		digest = decision.Digest(p.list.todos)
 	}
 	p.env.updateInUserTurn(p.turn.TurnID, func(s decision.State) decision.State {
 		return s.Pause(result.Reason, now, digest)

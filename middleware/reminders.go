@@ -76,7 +76,7 @@ func (r *reminders) summaryInSystem() bool {
 // ask asks the background tasks a question in turn t. If they fail, there is nothing
 // to say.
 func (r *reminders) ask(t *turn, question func(context.Context) error) {
-	r.env.faultOnce(t.TurnID, opTasks, r.env.askTasks(r.env.cancel.caller, question))
+	r.env.reportFailureOnce(t.TurnID, opTasks, r.env.askTasks(r.env.cancel.caller, question))
 }
 
 // deliver begins the delivery of the turn with the id, which is about to be sent, if
@@ -207,8 +207,8 @@ func (r *reminders) reportDelivery(t *turn, d *delivery.Delivery, outcome delive
 	ctx, id := context.WithoutCancel(r.env.cancel.caller), t.TurnID
 	settle := func(ctx context.Context) error { return r.env.options().tasks.Settle(ctx, d, outcome) }
 	if !r.env.options().sharedTasks {
-		r.env.faultOnce(id, opTasks, settle(ctx))
+		r.env.reportFailureOnce(id, opTasks, settle(ctx))
 		return
 	}
-	r.env.session.runSoon(func() { r.env.faultOnce(id, opTasks, r.env.askSharedTasks(ctx, settle)) })
+	r.env.session.runSoon(func() { r.env.reportFailureOnce(id, opTasks, r.env.askSharedTasks(ctx, settle)) })
 }

@@ -26,17 +26,17 @@ func (c *call) endContinuation(err error) {
 	if paused {
 		c.env.record(func(o *Outcome) { o.Worth.Paused++ })
 	}
-	asked := c.decider.last.Asks
+	asked := c.decider.last.ClosingQuestion
 	aboutCheck := c.decider.last.Checks
 	if asked && err == nil {
 		c.env.record(func(o *Outcome) { o.Worth.addAnswer(called) })
 	}
-	ended := decision.Ended{
-		Answered: err == nil && !paused, Asked: asked, Checked: aboutCheck,
+	ended := decision.ContinuationResult{
+		Answered: err == nil && !paused, ClosingQuestion: asked, Checked: aboutCheck,
 		Called: called && !c.env.hasShortLoop(), Tokens: c.tokensOf(r, err), Result: c.resultOf(err, called),
 		// One that the caller ends, or that was refused, uses its attempt.
-		Unshown: err != nil && !r.WasShown && !c.env.cancel.hasEnded() && !r.Refused,
-		Refused: isRefusal(err),
+		Unshown:         err != nil && !r.WasShown && !c.env.cancel.hasEnded() && !r.ModelRefused,
+		ProviderRefused: isRefusal(err),
 	}
 	if ended.Called {
 		ended.Calls = r.Identity()
@@ -116,18 +116,18 @@ func failureOf(err error) decision.PromptResult {
 	return decision.ResultTransport
 }
 
-// placeholder replaces an answer without text, which providers refuse.
-const placeholder = "(no answer)"
+// blankAnswerText replaces an answer without text, which providers refuse.
+const blankAnswerText = "(no answer)"
 
 // newContinuation returns the continuation that the session was claimed for.
 func (c *call) newContinuation() *adapter.Continuation {
 	if c.decider.retry == nil {
-		c.decider.retry = &retryPoint{ends: []int{c.text.Len()}}
+		c.decider.retry = &retryPoint{turnEnds: []int{c.text.Len()}}
 	}
 	k := &adapter.Continuation{
 		TurnID: c.decider.nextID(), Todo: c.decider.last.Todo,
 		Text:      strings.TrimRightFunc(string(c.text.Bytes()), unicode.IsSpace),
-		TurnEnds:  c.decider.retry.ends,
+		TurnEnds:  c.decider.retry.turnEnds,
 		Reasoning: c.text.ReasoningText(),
 		Additions: adapter.Additions{Attachments: c.Additions().Attachments},
 	}
@@ -141,11 +141,11 @@ func (c *call) newContinuation() *adapter.Continuation {
 		k.Prompt = text
 	}
 	if k.Text == "" && k.Pause == nil {
-		k.Text = placeholder
+		k.Text = blankAnswerText
 	}
 	c.env.record(func(o *Outcome) { o.Attempts++ })
 	emit(c.env.cancel.caller, c.env.reporter(), ContinuationStarted{
-		TurnID: k.TurnID, Todo: k.Todo, Asks: c.decider.last.Asks, Prompt: text,
+		TurnID: k.TurnID, Todo: k.Todo, Asks: c.decider.last.ClosingQuestion, Prompt: text,
 	})
 	return k
 }
@@ -161,7 +161,7 @@ func (c *call) offersPause() bool {
 // with the call.
 func (c *call) buildPrompt(k *adapter.Continuation) string {
 	in := c.promptInput(k)
-	if c.decider.last.Asks {
+	if c.decider.last.ClosingQuestion {
 		return prompt.Question(in)
 	}
 	checks := c.decider.last.Checks
@@ -193,7 +193,7 @@ func (c *call) promptInput(k *adapter.Continuation) prompt.Input {
 	}
 	if k.Todo != (todo.Todo{}) {
 		read := c.decider.list
-		list, upcoming := &c.decider.last.List, decision.Upcoming(read.todos, read.others)
+		list, upcoming := &c.decider.last.List, decision.Upcoming(read.todos, read.othersTodos)
 		in.List = prompt.List{
 			Todos: list.Todos - list.Others, Open: list.Active - list.Others,
 			Tool: c.env.source().doneTool(list.Origin, c.env.request.toolNames),
@@ -211,7 +211,7 @@ func (c *call) recordFailure(err error, showedCall bool) error {
 		return interrupted
 	}
 	c.env.record(func(o *Outcome) { o.Err, o.Reason = err, reasons.Failed })
-	c.env.fault(c.turn.TurnID, opContinuation, err)
+	c.env.reportFailure(c.turn.TurnID, opContinuation, err)
 	if showedCall {
 		return err
 	}
@@ -237,7 +237,7 @@ const (
 func (c *call) tryAgain(err error) bool {
 	try := c.decider.retry
 	try.failed++
-	if c.turn.read.WasShown || try.failed == maxTries || c.turn.read.Refused || !mayRecover(err) {
+	if c.turn.read.WasShown || try.failed == maxTries || c.turn.read.ModelRefused || !mayRecover(err) {
 		return false
 	}
 	try.failure = err
@@ -249,10 +249,10 @@ func (c *call) tryAgain(err error) bool {
 		try.notBefore = c.env.now().Add(delay)
 	}
 	c.reminders.takeBack(&c.turn)
-	c.text.Cut(try.text)
-	c.text.CutReasoning(try.reasoning)
+	c.text.Cut(try.textLen)
+	c.text.CutReasoning(try.reasoningLen)
 	id := c.turn.TurnID
-	c.turn = try.from
+	c.turn = try.prevTurn
 	c.turn.TurnID = id // the failed turn keeps its number: the next one has another
 	if !c.decider.decide() {
 		c.endTries()
@@ -338,7 +338,7 @@ func (c *call) textBefore() []byte { return c.textUntil(c.turn.read.From()) }
 
 // textUntil returns the text from the beginning of the turn before the current
 // continuation until there.
-func (c *call) textUntil(end int) []byte { return c.text.Bytes()[c.decider.retry.before:end] }
+func (c *call) textUntil(end int) []byte { return c.text.Bytes()[c.decider.retry.prevStart:end] }
 
 // textLen returns the length of the current turn's text, or of the same answer before it
 // if the text was left out.

@@ -82,12 +82,12 @@ type sessionHandle struct {
 	newUserTurn      bool               // it was a new one
 	overrides        decision.Overrides // of the state when last seen
 	ruledOut         bool               // that state rules a continuation out, whatever the list
-	touched          bool               // in that state, the model has written the list in this user turn
-	main             bool               // the program's check is asked about the call
+	listWritten      bool               // in that state, the model has written the list in this user turn
+	checked          bool               // the program's check is asked about the call
 	worked           bool               // in that state, the model has called tools in this user turn
 	permissionDenied bool               // in that state, a pause that only asked for permission was rejected
 	heldOut          bool               // it belongs to the control group of [WithHoldout]
-	waited           guard.Budget       // of the current turn, for the store and what shares its time limit: shared lists and background tasks
+	remoteBudget     guard.Budget       // of the current turn, for the store and what shares its time limit: shared lists and background tasks
 }
 
 // keyOf returns the key of a request's session. Without a session name, a tool loop
@@ -128,7 +128,7 @@ func (h *sessionHandle) settingsWith(overrides decision.Overrides) continuation.
 
 // addTo adds the state to the input of a decision.
 func (h *sessionHandle) addTo(in *decision.Input, s decision.State) {
-	in.Has |= decision.SessionState
+	in.Known |= decision.SessionState
 	in.State, in.Settings, in.UserTurn = s, h.settingsWith(s.Overrides), h.userTurn
 }
 
@@ -138,8 +138,8 @@ func (h *sessionHandle) registerUserTurn(ctx context.Context, r *adapter.Request
 		return nil // there is only this call, and it is in one user turn
 	}
 	arrives := h.arrivalOf(ctx, r)
-	arrives.hasCheck, arrives.main = h.rules.Check != nil, h.main
-	arrives.worked = h.main && hasCalls(r.History)
+	arrives.hasCheck, arrives.checked = h.rules.Check != nil, h.checked
+	arrives.worked = h.checked && hasCalls(r.History)
 	if h.rules.DryRun {
 		pretended := arrives // a copy, so that only dry runs allocate
 		h.pretended = &pretended
@@ -164,7 +164,7 @@ type arrival struct {
 	userTurn decision.UserTurn
 	loopSize int  // of the request; -1 in a session
 	hasCheck bool // the program has a check
-	main     bool // it is asked about the call
+	checked  bool // it is asked about the call
 	worked   bool // the model has called tools in the user turn
 	at       time.Time
 }
@@ -178,7 +178,7 @@ func (a arrival) register(s decision.State) decision.State {
 		s = s.RegisterUserTurn(a.userTurn)
 	}
 	if a.hasCheck {
-		s = s.RegisterWork(before, a.main, a.worked)
+		s = s.RegisterWork(before, a.checked, a.worked)
 	}
 	return s
 }
@@ -234,8 +234,8 @@ func (h *sessionHandle) load(ctx context.Context) (decision.State, error) {
 
 // remember remembers the parts of a state that the next decision begins with.
 func (h *sessionHandle) remember(s decision.State) {
-	h.overrides, h.touched, h.permissionDenied, h.worked = s.Overrides, s.Touched, s.PermissionDenied, s.Check.Worked
-	h.ruledOut = s.Paused.IsSet() || s.Refused || s.UserTurn != h.userTurn
+	h.overrides, h.listWritten, h.permissionDenied, h.worked = s.Overrides, s.ListWritten, s.PermissionDenied, s.Check.Worked
+	h.ruledOut = s.Paused.IsSet() || s.ProviderRefused || s.UserTurn != h.userTurn
 }
 
 // update changes the state; a dry run only pretends to.
@@ -296,7 +296,7 @@ func (h *sessionHandle) updateStore(
 
 // inStoreTime asks the store within its time limit, unless the breaker is open.
 func (h *sessionHandle) inStoreTime(ctx context.Context, f func(context.Context) error) error {
-	if !h.store.remote.Allows(&h.waited, h.store.options.clock) {
+	if !h.store.remote.Allows(&h.remoteBudget, h.store.options.clock) {
 		return errStoreSkipped
 	}
 	answer := h.askStore(ctx, f)
@@ -307,7 +307,7 @@ func (h *sessionHandle) inStoreTime(ctx context.Context, f func(context.Context)
 // runSoon runs f now, or after a while if the call has already waited for a time-out. It
 // is for work that must be done, but not at the caller's expense.
 func (h *sessionHandle) runSoon(f func()) {
-	if h.waited.IsOver() {
+	if h.remoteBudget.IsOver() {
 		h.clock().AfterFunc(guard.BreakTime, f)
 		return
 	}
@@ -333,7 +333,7 @@ func (h *sessionHandle) reportAnswer(ctx context.Context, a storeAnswer) {
 
 // timeLeft returns how long the turn may still wait.
 func (h *sessionHandle) timeLeft() time.Duration {
-	return h.waited.Left(h.rules.Limits.StoreTimeout)
+	return h.remoteBudget.Left(h.rules.Limits.StoreTimeout)
 }
 
 // limitWait returns a ctx that ends once the turn has waited for as long as it may,
@@ -342,7 +342,7 @@ func (h *sessionHandle) limitWait(ctx context.Context) (limited context.Context,
 	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, h.timeLeft())
 	return limited, func() {
-		h.waited.Add(time.Since(began))
+		h.remoteBudget.Add(time.Since(began))
 		cancel()
 	}
 }
@@ -364,7 +364,7 @@ func (h *sessionHandle) askWithin(ctx, limited context.Context, f func(context.C
 	err := f(limited)
 	if limited.Err() != nil && ctx.Err() == nil {
 		err = cmp.Or(err, limited.Err())
-		h.waited.End()
+		h.remoteBudget.End()
 	}
 	took := watch.read()
 	recovered, err := h.store.answered(ctx, h.key, err)

@@ -24,7 +24,7 @@ import (
 // [continuation.Limits].MaxSessions sessions have values of their own: beyond that, the
 // least recently used session falls back to the defaults. With [WithRecords], the
 // values of a session are kept forever and apply in all processes that share the
-// engine. The defaults always belong to one process.
+// store. The defaults always belong to one process.
 type Settings struct {
 	store session.Store // nil: sessions are kept here
 	limit int           // of the sessions kept here
@@ -41,7 +41,7 @@ func newSettings(defaults continuation.Values, limit int) *Settings {
 }
 
 // Load returns the values that apply to the session. It returns an error only if the
-// engine of [WithRecords] does.
+// store of [WithRecords] does.
 func (s *Settings) Load(ctx context.Context, session string) (continuation.Values, error) {
 	var own decision.Overrides
 	if s.store != nil && session != "" {
@@ -102,7 +102,7 @@ func (s *Settings) kept(session string) decision.Overrides {
 }
 
 // SetTodoContinuation turns continuation on or off for the session or, if session is
-// "", by default. It returns an error only if the engine of [WithRecords] does.
+// "", by default. It returns an error only if the store of [WithRecords] does.
 func (s *Settings) SetTodoContinuation(ctx context.Context, session string, on bool) error {
 	if session == "" {
 		s.mu.Lock()
@@ -114,7 +114,7 @@ func (s *Settings) SetTodoContinuation(ctx context.Context, session string, on b
 }
 
 // SetApprovalMode sets the approval mode of the session or, if session is "", the
-// default. It returns an error if the mode is unknown or the engine of [WithRecords]
+// default. It returns an error if the mode is unknown or the store of [WithRecords]
 // fails.
 func (s *Settings) SetApprovalMode(ctx context.Context, session string, mode continuation.ApprovalMode) error {
 	if err := mode.Check(); err != nil {
@@ -130,7 +130,7 @@ func (s *Settings) SetApprovalMode(ctx context.Context, session string, mode con
 }
 
 // Reset removes the session's own values, so that the defaults apply again. It returns
-// an error only if the engine of [WithRecords] does.
+// an error only if the store of [WithRecords] does.
 func (s *Settings) Reset(ctx context.Context, session string) error {
 	return s.change(ctx, session, func(own *decision.Overrides) { *own = decision.Overrides{} })
 }
@@ -191,8 +191,8 @@ func (s *Settings) Command(line string) (answer string, err error) {
 }
 
 // CommandFor is [Settings.Command] for one session; it does not affect others. The
-// session "" stands for the defaults. If the engine of [WithRecords] fails, the answer
-// says that the settings cannot be reached, and err is the engine's error.
+// session "" stands for the defaults. If the store of [WithRecords] fails, the answer
+// says that the settings cannot be reached, and err is the store's error.
 func (s *Settings) CommandFor(ctx context.Context, session, line string) (answer string, err error) {
 	command, rest := cutAt(line, unicode.IsSpace)
 	if !strings.EqualFold(command, "/set") {

@@ -30,11 +30,11 @@ type readList struct {
 	todos  []todo.Todo
 	origin todo.Origin
 	err    error               // why there is no list
-	turn   int                 // the turn that it was read for; 0 if it must be read again
+	turnNo int                 // the turn that it was read for; 0 if it must be read again
 	scope  continuation.Reason // why the call is out of scope, now that the list is known
 
 	background      decision.Background
-	others          []int // of todos, those that are not for this agent to do now
+	othersTodos     []int // of todos, those that are not for this agent to do now
 	backgroundKnown bool  // both are known
 
 	work *background.Work // what the agent has begun in the background; nil until it is needed
@@ -45,11 +45,11 @@ var noList readList //nolint:gochecknoglobals // constant
 
 // addTo adds the list, and the background work if it is known, to the input of a decision.
 func (l *readList) addTo(in *decision.Input) {
-	in.Has |= decision.TodoList
+	in.Known |= decision.TodoList
 	in.Todos, in.Origin, in.TodosErr, in.Scope = l.todos, l.origin, l.err, l.scope
 	if l.backgroundKnown {
-		in.Has |= decision.BackgroundWork
-		in.Background, in.Others = l.background, l.others
+		in.Known |= decision.BackgroundWork
+		in.Background, in.OthersTodos = l.background, l.othersTodos
 	}
 }
 
@@ -61,7 +61,7 @@ type todoSource struct {
 	memory   rememberer   // nil if it does not remember lists
 	writer   listWriter   // nil if it does not know the tools that write its list
 	marker   listMarker   // nil if it does not know the tool that marks todos as done
-	shared   bool         // it asks an engine that processes share
+	shared   bool         // it asks a store that processes share
 	remote   guard.Remote
 	writings listWritings
 
@@ -75,12 +75,12 @@ func (s *todoSource) use(todos todo.Provider, p *plugins) {
 	s.memory, _ = todos.(rememberer)
 	s.writer, _ = todos.(listWriter)
 	s.marker, _ = todos.(listMarker)
-	engine, isSharer := todos.(sharer)
-	s.shared = isSharer && engine.IsShared()
+	source, isSharer := todos.(sharer)
+	s.shared = isSharer && source.IsShared()
 	s.isListTool = s.writesList
 }
 
-// A sharer is a source that may keep its lists in an engine that processes share.
+// A sharer is a source that may keep its lists in a store that processes share.
 type sharer interface{ IsShared() bool }
 
 // A listWriter is a todo source that knows the tools that write its list.
@@ -235,9 +235,9 @@ func (s *todoSource) remember(ctx context.Context) {
 	_ = s.plugins.run(func() error { s.memory.Remember(ctx); return nil }) // if it fails, the next decision says so
 }
 
-// lookup asks what a decision needs to know and the turn does not say: the todo list, and
+// inputs asks what a decision needs to know and the turn does not say: the todo list, and
 // the work in the background.
-type lookup struct {
+type inputs struct {
 	env  *callEnv
 	turn *turn     // the current one
 	list *readList // the list as last read
@@ -245,7 +245,7 @@ type lookup struct {
 
 // ownBackground returns what the agent has begun in the background, according to the history
 // of the request, which stays the same for the whole call. The list must have been read.
-func (l *lookup) ownBackground() *background.Work {
+func (l *inputs) ownBackground() *background.Work {
 	if l.list.work == nil {
 		work := background.Read(l.env.request.history)
 		l.list.work = &work
@@ -263,10 +263,10 @@ func othersTodos(todos []todo.Todo, team *background.Team) []int {
 
 // readBackground asks for the session's work in the background. If the question fails,
 // the call is not continued.
-func (l *lookup) readBackground() error {
+func (l *inputs) readBackground() error {
 	l.list.background, l.list.backgroundKnown = decision.Background{}, true
 	begun := l.ownBackground()
-	l.list.others = othersTodos(l.list.todos, &begun.Team)
+	l.list.othersTodos = othersTodos(l.list.todos, &begun.Team)
 	if work := l.awaited(begun.Awaited); work.Unfinished > 0 {
 		l.list.background = work
 		return nil
@@ -281,7 +281,7 @@ func (l *lookup) readBackground() error {
 		return err
 	})
 	if err != nil {
-		l.env.faultOnce(l.turn.TurnID, opTasks, err)
+		l.env.reportFailureOnce(l.turn.TurnID, opTasks, err)
 		return err
 	}
 	l.list.background = decision.Background{Unfinished: work.Unfinished, Oldest: work.Oldest}
@@ -291,7 +291,7 @@ func (l *lookup) readBackground() error {
 // mayAsk reports whether the model may be asked whether anything is open, now that the
 // list was read: there is no list, and the user turn has called tools. It asks nothing of
 // the history where the mode and the program rule the question out.
-func (l *lookup) mayAsk() bool {
+func (l *inputs) mayAsk() bool {
 	request := &l.env.request
 	wanted := l.env.options().closingQuestion || l.env.session.settings().ApprovalMode == continuation.ApprovalYOLO
 	if !wanted || !errors.Is(l.list.err, todo.ErrNoList) || !request.offersTools() {
@@ -301,12 +301,12 @@ func (l *lookup) mayAsk() bool {
 }
 
 // readTodos asks the todo source, which may fail, panic or be too slow.
-func (l *lookup) readTodos() {
+func (l *inputs) readTodos() {
 	source := l.env.source()
 	ctx, limit := scope.WithSession(l.env.cancel.derive(), l.turn.Session), l.env.rules().Limits.TodoTimeout
 	var budget *guard.Budget // that of the store, for a source that shares it
 	if source.shared {
-		budget = &l.env.session.waited
+		budget = &l.env.session.remoteBudget
 		limit = min(limit, l.env.session.timeLeft())
 		limited, done := l.env.session.limitWait(ctx)
 		defer done()
@@ -316,19 +316,19 @@ func (l *lookup) readTodos() {
 	defer cancel()
 	ctx = l.env.withRequest(ctx)
 	if !source.remote.Allows(budget, l.env.options().clock) {
-		l.list = &readList{err: errSourceSkipped, turn: l.turn.Turn, work: l.list.work}
+		l.list = &readList{err: errSourceSkipped, turnNo: l.turn.Turn, work: l.list.work}
 		return
 	}
 	watch := l.env.options().watch()
 	list := source.locate(ctx, limit)
-	list.turn, list.work = l.turn.Turn, l.list.work
+	list.turnNo, list.work = l.turn.Turn, l.list.work
 	l.list = &list
 	took := watch.read()
 	ended, recovered := l.env.cancel.hasEnded(), false
 	if !ended {
 		recovered = l.sourceAnswered(ctx.Err() != nil)
 		if source.shared && ctx.Err() != nil {
-			l.env.session.waited.End()
+			l.env.session.remoteBudget.End()
 		}
 	}
 	if watch.runs() {
@@ -337,14 +337,14 @@ func (l *lookup) readTodos() {
 		})
 	}
 	if err := l.list.failure(); err != nil && !ended { // otherwise it is the caller's doing
-		l.env.fault(l.turn.TurnID, opTodos, err)
+		l.env.reportFailure(l.turn.TurnID, opTodos, err)
 	}
 	list.scope = l.listScope()
 }
 
 // sourceAnswered notes whether the todo source was late. It reports whether the source
 // was late before and is not any more.
-func (l *lookup) sourceAnswered(late bool) (recovered bool) {
+func (l *inputs) sourceAnswered(late bool) (recovered bool) {
 	remote := &l.env.source().remote
 	if late {
 		_ = remote.Failed(l.env.now(), nil) // every missing list is reported
@@ -357,7 +357,7 @@ func (l *lookup) sourceAnswered(late bool) (recovered bool) {
 // reasons.NoListTool if the list was found in the messages and no offered tool can write it.
 // If the names of the tools are unknown, or a call without tools is continued, carryon
 // assumes that the list can be written.
-func (l *lookup) listScope() (reason continuation.Reason) {
+func (l *inputs) listScope() (reason continuation.Reason) {
 	source := l.env.source()
 	if source.writer == nil || l.list.err != nil || l.env.request.toolNames == nil {
 		return reasons.None
@@ -373,7 +373,7 @@ func (l *lookup) listScope() (reason continuation.Reason) {
 		return nil
 	})
 	if err != nil {
-		l.env.fault(l.turn.TurnID, opTodos, err)
+		l.env.reportFailure(l.turn.TurnID, opTodos, err)
 		return reasons.None
 	}
 	return reason
@@ -381,7 +381,7 @@ func (l *lookup) listScope() (reason continuation.Reason) {
 
 // awaited returns the work in the background that the call awaits, of the launches that
 // have not reported: what never reports must not stop a session for ever.
-func (l *lookup) awaited(names []string) (work decision.Background) {
+func (l *inputs) awaited(names []string) (work decision.Background) {
 	now, maxAge := l.env.now(), l.env.rules().Limits.MaxTaskAge
 	for _, name := range names {
 		first := now

@@ -62,7 +62,7 @@ func (c *Call) Outcome() middleware.Outcome { return c.engine().Outcome() }
 // Abort ends the call because the caller's own request could not be sent or was
 // refused. Adapters call it if they have no source to pass to [NewStream].
 func (c *Call) Abort(err error) {
-	c.engine().LeaveFirstTurn(err)
+	c.engine().DecideFirstTurn(err)
 	c.engine().EndTurn(err)
 	c.engine().End()
 	c.engine().Cancel()
@@ -84,7 +84,7 @@ func (c *Call) endReading() {
 func (c *Call) shownFinish() shownFinish {
 	answer := c.answer()
 	turn := answer.Turn
-	if turn.Calls.PauseRemoved && turn.Calls.Others == 0 && turn.FinishReason != "" {
+	if turn.Calls.PauseRemoved && turn.Calls.ProgramCalls == 0 && turn.FinishReason != "" {
 		return shownFinish{reason: answer.PlainStop, plainStop: answer.PlainStop == ""}
 	}
 	return shownFinish{reason: turn.FinishReason}

@@ -38,7 +38,7 @@ type deadlines struct {
 // derived from ctx. It is cut when the program's ctx ends.
 func newDeadlines(ctx, program context.Context, call *Call) *deadlines {
 	t, clock, limits := call.answer().Timeouts, call.engine().Clock(), call.engine().Limits()
-	d := &deadlines{clock: clock, idle: t.Within(limits.ResponseTimeout), heartbeat: t.Heartbeat()}
+	d := &deadlines{clock: clock, idle: t.CapSilence(limits.ResponseTimeout), heartbeat: t.Heartbeat()}
 	d.ctx, d.cancel = context.WithCancelCause(ctx)
 	d.stop = context.AfterFunc(program, func() { d.cancel(middleware.ErrShutdown) })
 	if limit := t.UntilFirst(limits.FirstByteTimeout); limit != continuation.Off {

@@ -52,9 +52,9 @@ type shownFinish struct {
 type rewrittenEnding[C any] struct {
 	finish       *C // the chunk with the finish reason, its text and calls shown; nil if there is none
 	reason       shownFinish
-	own          string // the finish reason of the turn
+	finishReason string // the finish reason of the turn
 	continuation bool
-	goesOn       bool // content came after the finish
+	moreCame     bool // content came after the finish
 }
 
 func (e *rewrittenEnding[C]) model() (c *C, continuation bool) { return e.finish, e.continuation }
@@ -79,10 +79,10 @@ func (e *rewrittenEnding[C]) appendTo(dst []C, d adapter.Dialect[C], usage *C, s
 	return dst
 }
 
-// unshownEnding is the end of a turn of which nothing is shown: that of the turn before.
-type unshownEnding[C any] struct {
+// hiddenEnding is the end of a turn of which nothing is shown: that of the turn before.
+type hiddenEnding[C any] struct {
 	ending[C]
-	own *rewrittenEnding[C] // the turn's own, in case that more comes
+	ifShown *rewrittenEnding[C] // the turn's own, in case that more comes
 }
 
 // appendClone appends to dst what the edit makes of a chunk, and does not change the

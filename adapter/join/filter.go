@@ -227,7 +227,7 @@ func (f *Filter[C]) end(turn *reading.Turn, failed bool) {
 		f.state = detached
 		return
 	}
-	if f.turn.MayBeLeftOut() && (failed || turn.IsLeftOut()) {
+	if f.turn.MayBeHidden() && (failed || turn.IsHidden()) {
 		f.writer.drop()
 		f.state = betweenTurns
 		return

@@ -107,10 +107,10 @@ func (j *joiner[C]) endIfDone() {
 	}
 }
 
-// decide does the slow part of handling a chunk: the decision on a turn that has
+// handleDeferred does the slow part of handling a chunk: the decision on a turn that has
 // finished, and the end of the call. Some callers read no further than the last
 // chunk, so the call ends before they receive it.
-func (j *joiner[C]) decide() {
+func (j *joiner[C]) handleDeferred() {
 	if j.phase.is(finishing) {
 		j.finish(&j.output().current)
 		j.endIfDone()
@@ -124,7 +124,7 @@ func (j *joiner[C]) decide() {
 // that the decision needs no list and no session, and there is no task to report on.
 func (j *joiner[C]) decidesAtOnce() bool {
 	reader := j.reader()
-	return reader.IsAsItCame() && reader.Calls.Others > 0 && !j.call.answer().HasReminders
+	return reader.IsAsItCame() && reader.Calls.ProgramCalls > 0 && !j.call.answer().HasReminders
 }
 
 // keepAlive notes whether a chunk of a continuation came from the model itself, and
@@ -195,8 +195,8 @@ func (j *joiner[C]) finish(c *C) {
 	j.call.answer().Times.ReadFinish()
 	j.call.answer().Timeouts.StartQuiet()
 	j.call.endReading()
-	if reader.IsLeftOut() {
-		j.leaveOut(c)
+	if reader.IsHidden() {
+		j.hide(c)
 		j.phase.enter(readingTail)
 		return
 	}
@@ -235,17 +235,17 @@ func (j *joiner[C]) finish(c *C) {
 	j.phase.enter(readingTail)
 }
 
-// leaveOut ends the current turn, of which nothing is shown unless more comes: the answer
+// hide ends the current turn, of which nothing is shown unless more comes: the answer
 // ends as the turn before did. Finish is as in rewritten.
-func (j *joiner[C]) leaveOut(finish *C) {
+func (j *joiner[C]) hide(finish *C) {
 	if finish != nil {
 		j.writer.hold(finish, &j.reader().Chunk)
 	}
-	j.ending = unshownEnding[C]{ending: j.ending, own: j.rewritten(finish)}
+	j.ending = hiddenEnding[C]{ending: j.ending, ifShown: j.rewritten(finish)}
 }
 
 // forget forgets the current turn, of which nothing is shown.
-func (j *joiner[C]) forget(e unshownEnding[C]) {
+func (j *joiner[C]) forget(e hiddenEnding[C]) {
 	j.writer.drop()
 	j.reader().Forget()
 	j.usage.current, j.ending = nil, e.ending
@@ -254,7 +254,7 @@ func (j *joiner[C]) forget(e unshownEnding[C]) {
 // rewritten returns the ending of the current turn as one that the dialect shows. Finish
 // is the chunk with the finish reason, nil if the provider gives none.
 func (j *joiner[C]) rewritten(finish *C) *rewrittenEnding[C] {
-	e := &rewrittenEnding[C]{own: j.reader().FinishReason, continuation: !j.reader().First}
+	e := &rewrittenEnding[C]{finishReason: j.reader().FinishReason, continuation: !j.reader().First}
 	if finish != nil {
 		clone := j.writer.dialect.Clone(finish)
 		e.finish, e.reason = &clone, j.call.shownFinish()
@@ -291,8 +291,8 @@ func (j *joiner[C]) endWithoutFinish() {
 	reader.NextChunk()
 	j.call.answer().Timeouts.StartQuiet()
 	j.call.endReading()
-	if reader.IsLeftOut() {
-		j.leaveOut(nil)
+	if reader.IsHidden() {
+		j.hide(nil)
 		j.turnEnded(nil)
 		return
 	}
@@ -329,14 +329,14 @@ func (j *joiner[C]) brokeOff(err error) {
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	j.call.engine().LeaveFirstTurn(err)
+	j.call.engine().DecideFirstTurn(err)
 	j.phase.enter(passthrough)
 }
 
 // turnEnded ends a complete turn, and goes on with the next or ends the answer. Fault
 // is an error that came after the finish, or nil.
 func (j *joiner[C]) turnEnded(fault error) {
-	e, unshown := j.ending.(unshownEnding[C])
+	e, unshown := j.ending.(hiddenEnding[C])
 	if unshown {
 		j.forget(e)
 	}
@@ -344,7 +344,7 @@ func (j *joiner[C]) turnEnded(fault error) {
 	split := j.splitEnding()
 	j.call.engine().EndTurn(nil)
 	j.writer.dialect.EndTurn(!unshown)
-	if !j.call.engine().GoesOn(fault) {
+	if !j.call.engine().DecideNext(fault) {
 		j.endAnswer()
 		return
 	}
@@ -377,7 +377,7 @@ func (j *joiner[C]) sendNext() {
 	}
 	k, err := j.call.engine().Next(patience)
 	switch {
-	case errors.Is(err, engine.ErrWaiting):
+	case errors.Is(err, engine.ErrCheckRuns):
 		j.beat(dialect)
 	case err != nil:
 		j.stop(err)
@@ -422,7 +422,7 @@ func (j *joiner[C]) continuationFailed(err error, from *C) {
 	j.call.engine().EndTurn(err)
 	j.writer.dialect.EndTurn(false)
 	j.usage.current = nil
-	mayBeLeftOut := j.reader().MayBeLeftOut()
+	mayBeLeftOut := j.reader().MayBeHidden()
 	held := j.writer.drop() + j.reader().UnshownText()
 	again, interrupted := j.call.engine().Failed(err, j.reader().ShowedCall())
 	if !again && !mayBeLeftOut {

@@ -46,7 +46,7 @@ func (s *Stream[C]) Recv() (C, error) {
 func (s *Stream[C]) next() (C, error) {
 	j := &s.joiner
 	for {
-		j.decide()
+		j.handleDeferred()
 		if c, ok := j.out.take(); ok {
 			return c, nil
 		}
@@ -87,7 +87,7 @@ func (s *Stream[C]) TryRecv() (c C, ok bool) {
 		j.handle(c, nil)
 		j.keepAlive()
 		if j.decidesAtOnce() {
-			j.decide()
+			j.handleDeferred()
 		}
 	}
 	return c, false

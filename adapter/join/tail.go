@@ -70,21 +70,21 @@ func (j *joiner[C]) addTail(c *C, done bool) bool {
 		return done || j.addOriginal(&clone)
 	case *rewrittenEnding[C]:
 		return done || j.addRewritten(e, c)
-	case unshownEnding[C]:
-		return done || j.addUnshown(e, c)
+	case hiddenEnding[C]:
+		return done || j.addHidden(e, c)
 	}
 	return done
 }
 
-// addUnshown shows the turn after all if the chunk makes it more than what is left out.
-func (j *joiner[C]) addUnshown(e unshownEnding[C], c *C) bool {
+// addHidden shows the turn after all if the chunk makes it more than what is left out.
+func (j *joiner[C]) addHidden(e hiddenEnding[C], c *C) bool {
 	reader := j.reader()
-	if !reader.IsLeftOut() {
-		j.ending = e.own
+	if !reader.IsHidden() {
+		j.ending = e.ifShown
 		j.writer.flush(reader, j.output())
-		return j.addRewritten(e.own, c)
+		return j.addRewritten(e.ifShown, c)
 	}
-	reader.FinishReason = e.own.own // as in addRewritten
+	reader.FinishReason = e.ifShown.finishReason // as in addRewritten
 	if reader.Chunk.HasUsage {
 		j.usage.set(j.writer.dialect, c) // in case that more comes
 	}
@@ -104,8 +104,8 @@ func (j *joiner[C]) addOriginal(c *C) bool {
 	if reader.Err == nil && !reader.Chunk.Adds() {
 		return true
 	}
-	reader.Late = true
-	j.call.engine().LeaveFirstTurn(nil)
+	reader.FinishWasEarly = true
+	j.call.engine().DecideFirstTurn(nil)
 	j.passTail()
 	return false
 }
@@ -115,8 +115,8 @@ func (j *joiner[C]) addOriginal(c *C) bool {
 func (j *joiner[C]) addRewritten(e *rewrittenEnding[C], c *C) bool {
 	reader := j.reader()
 	adds := reader.Chunk.Adds()
-	e.goesOn = e.goesOn || adds
-	reader.FinishReason = e.own // a finish in this chunk repeats it or means less
+	e.moreCame = e.moreCame || adds
+	reader.FinishReason = e.finishReason // a finish in this chunk repeats it or means less
 	if reader.Err != nil {
 		j.breakOffTail(reader.Err, c)
 		return false
@@ -125,7 +125,7 @@ func (j *joiner[C]) addRewritten(e *rewrittenEnding[C], c *C) bool {
 	if reader.Chunk.HasUsage {
 		j.usage.set(j.writer.dialect, c)
 	}
-	if !e.goesOn {
+	if !e.moreCame {
 		return true
 	}
 	j.writer.show(reader, c, &reader.Chunk, j.output())
@@ -144,18 +144,18 @@ func (j *joiner[C]) breakOffTail(err error, from *C) {
 	}
 	switch e := j.ending.(type) {
 	case *originalEnding[C]:
-		j.call.engine().LeaveFirstTurn(fault)
+		j.call.engine().DecideFirstTurn(fault)
 		j.passTail()
 		j.sourceEnded(err)
-	case unshownEnding[C]:
+	case hiddenEnding[C]:
 		j.turnEnded(fault)
 	case *rewrittenEnding[C]:
-		halfCall := e.goesOn && j.reader().ShowedCall()
+		halfCall := e.moreCame && j.reader().ShowedCall()
 		switch {
 		case e.continuation && (halfCall || j.call.engine().Interruption() != nil):
 			j.continuationFailed(fault, from)
 		case halfCall:
-			j.call.engine().LeaveFirstTurn(fault)
+			j.call.engine().DecideFirstTurn(fault)
 			j.call.engine().EndTurn(fault)
 			j.closeSource()
 			j.stop(fault)

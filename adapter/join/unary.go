@@ -33,12 +33,12 @@ func Unary[R any](
 	call.answer().Turn.Use(&u.room.turn)
 	answer, err := do(call.OpenContext(), nil)
 	if err != nil {
-		call.engine().LeaveFirstTurn(err)
+		call.engine().DecideFirstTurn(err)
 		call.engine().EndTurn(err)
 		return answer, err
 	}
 	u.keep(answer)
-	if call.engine().GoesOn(nil) {
+	if call.engine().DecideNext(nil) {
 		err = u.carryOn()
 	}
 	return u.join(), err
@@ -95,8 +95,8 @@ func (u *unary[R]) keep(answer R) {
 	u.endTurn(err, true)
 }
 
-// leaveOut ends the current turn and shows nothing of it.
-func (u *unary[R]) leaveOut() {
+// hide ends the current turn and shows nothing of it.
+func (u *unary[R]) hide() {
 	u.call.answer().Turn.Forget()
 	u.endTurn(nil, false)
 }
@@ -126,12 +126,12 @@ func (u *unary[R]) carryOn() error {
 		if u.callbacks.any(TurnFilter.showedTurn) {
 			turn.ShowRepeated() // it was not held back everywhere
 		}
-		if turn.IsLeftOut() {
-			u.leaveOut()
+		if turn.IsHidden() {
+			u.hide()
 		} else {
 			u.keep(answer)
 		}
-		if !u.call.engine().GoesOn(nil) {
+		if !u.call.engine().DecideNext(nil) {
 			return u.callbacks.failure() // some SDKs swallow the error
 		}
 	}

@@ -40,14 +40,14 @@ type heldChunk[C any] struct {
 // write shows the chunk that was just read, without its finish and its usage,
 // which are shown at the end of the answer.
 func (w *writer[C]) write(r *reading.Turn, c *C, out *output[C]) {
-	if r.Calls.Undecided == 0 && !r.MayBeLeftOut() {
+	if r.Calls.Undecided == 0 && !r.MayBeHidden() {
 		w.flush(r, out)
 		w.show(r, c, &r.Chunk, out)
 		return
 	}
 	w.hold(c, &r.Chunk)
 	most := maxHeld
-	if r.MayBeLeftOut() {
+	if r.MayBeHidden() {
 		most = maxHeldTurn
 	}
 	if len(w.held.list) >= most || w.held.size > maxHeldSize {

@@ -399,7 +399,7 @@ func TestContinuationIsSentOnceMoreByItsStatus(t *testing.T) {
 				assert.Equal(t, status, refused.Status)
 				state, err := statetest.State(s.ctx, s.mw)
 				require.NoError(t, err)
-				assert.True(t, state.Refused)
+				assert.True(t, state.ProviderRefused)
 			})
 		}
 	}

@@ -55,7 +55,7 @@ func judge() func() {
 	limits, err := continuation.Limits{}.WithDefaults()
 	must(err)
 	in := decision.Input{
-		Todos: todos, Has: decision.TodoList | decision.BackgroundWork | decision.SessionState, Limits: limits, Now: time.Unix(1_800_000_000, 0),
+		Todos: todos, Known: decision.TodoList | decision.BackgroundWork | decision.SessionState, Limits: limits, Now: time.Unix(1_800_000_000, 0),
 		Turn:     decision.Turn{Finish: "stop"},
 		Settings: continuation.DefaultValues(),
 	}

@@ -100,8 +100,8 @@ func lower(limit int, made, rule string) (int, string) {
 // shows that the model has stalled.
 func (in *Input) isAttendedReport() bool { return in.isAttended() && in.Turn.End == handback.Unclear }
 
-// leavesTheRest reports whether a person is there, and the turn leaves the rest to others.
-func (in *Input) leavesTheRest() bool { return in.isAttended() && in.Turn.End == handback.Leaves }
+// handsRestOver reports whether a person is there, and the turn leaves the rest to others.
+func (in *Input) handsRestOver() bool { return in.isAttended() && in.Turn.End == handback.Leaves }
 
 // isAttended reports whether a person is there, and the end of the turn counts.
 func (in *Input) isAttended() bool {

@@ -50,7 +50,7 @@ func TestJudgeCheck(t *testing.T) {
 		"a stale list":               {failed, func(i *in) { i.State.Stale = 7 }, reasons.CheckFailed},
 		"the model is asked first":   {due, func(i *in) { i.TodosErr, i.MayAsk, i.AskAlways = todo.ErrNoList, true, true }, reasons.Ask},
 		"and says nothing is open": {due, func(i *in) {
-			i.TodosErr, i.MayAsk, i.AskAlways, i.State.Asked, i.Turn.NothingOpen = todo.ErrNoList, true, true, true, true
+			i.TodosErr, i.MayAsk, i.AskAlways, i.State.ClosingQuestion, i.Turn.NothingOpen = todo.ErrNoList, true, true, true, true
 		}, reasons.CheckDue},
 		"the model asks the user": {due, func(i *in) { i.Turn.End = handback.Asks }, reasons.AsksUser},
 		"it asks nobody":          {due, func(i *in) { yolo(i); i.Turn.End = handback.Asks }, reasons.CheckDue},

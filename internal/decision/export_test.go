@@ -46,6 +46,6 @@ func (s State) Observe(list *Summary) State {
 
 // MarkAsked returns the state after the model was asked whether anything is open.
 func (s State) MarkAsked() State {
-	s.Asked = true
+	s.ClosingQuestion = true
 	return s
 }

@@ -57,7 +57,7 @@ func TestAListIsLiveIfItWasWrittenOrTheUserSaysGoOn(t *testing.T) {
 	}{
 		"written earlier":                 {func(*decision.Input) {}, reasons.ListUntouched},
 		"written in this request":         {func(in *decision.Input) { in.Origin.Written = origins.Now }, reasons.Satisfied},
-		"written in an earlier request":   {func(in *decision.Input) { in.State.Touched = true }, reasons.Satisfied},
+		"written in an earlier request":   {func(in *decision.Input) { in.State.ListWritten = true }, reasons.Satisfied},
 		"the user only says go on":        {func(in *decision.Input) { in.ShortMessage = true }, reasons.Satisfied},
 		"a source that does not know":     {func(in *decision.Input) { in.Origin.Written = "" }, reasons.Satisfied},
 		"a question comes before it":      {func(in *decision.Input) { in.Turn.End = handback.Asks }, reasons.AsksUser},
@@ -203,9 +203,9 @@ func TestAClockThatWasSetBackHoldsACallForOneInterval(t *testing.T) {
 	in.State.LastPrompt = noon.Add(time.Hour) // of a replica whose clock is ahead
 	ev := decision.Judge(in)
 	require.Equal(t, reasons.TooSoon, ev.Reason)
-	require.Equal(t, in.Limits.MinInterval, ev.Wait)
-	in.Waited = ev.Wait
+	require.Equal(t, in.Limits.MinInterval, ev.IntervalLeft)
+	in.Waited = ev.IntervalLeft
 	assert.Equal(t, reasons.Satisfied, decision.Judge(in).Reason)
-	in.Waited = ev.Wait / 4
-	assert.Equal(t, ev.Wait-in.Waited, decision.Judge(in).Wait)
+	in.Waited = ev.IntervalLeft / 4
+	assert.Equal(t, ev.IntervalLeft-in.Waited, decision.Judge(in).IntervalLeft)
 }

@@ -40,7 +40,7 @@ func completed(content string) todo.Todo {
 func satisfied(tb testing.TB) decision.Input {
 	tb.Helper()
 	return decision.Input{
-		Has:      decision.TodoList | decision.BackgroundWork | decision.SessionState,
+		Known:    decision.TodoList | decision.BackgroundWork | decision.SessionState,
 		Settings: continuation.DefaultValues(),
 		Turn:     decision.Turn{Finish: "stop"},
 		UserTurn: turn7,

@@ -17,20 +17,19 @@ import (
 	"github.com/carryon-go/carryon/todo"
 )
 
-// Facts are what a decision may depend on beside the turn itself, each expensive to ask
-// for.
-type Facts uint8
+// Inputs are parts of an [Input] that are expensive to ask for.
+type Inputs uint8
 
-// The facts.
+// The parts.
 const (
-	TodoList       Facts = 1 << iota // Todos, TodosErr and Origin of an [Input]
-	BackgroundWork                   // Background and Others
-	SessionState                     // State
+	TodoList       Inputs = 1 << iota // Todos, TodosErr and Origin of an [Input]
+	BackgroundWork                    // Background and Others
+	SessionState                      // State
 )
 
 // Input is everything that a decision depends on.
 type Input struct {
-	Has Facts // what of the rest is known
+	Known Inputs // which parts are known
 
 	Settings continuation.Values // settings of the session
 	Scope    continuation.Reason // why the call is out of scope, or reasons.None
@@ -41,16 +40,16 @@ type Input struct {
 	TodosErr error       // why there is no list, or nil
 	Origin   todo.Origin // where the list was read
 
-	Background Background // background tasks of the session
-	Others     []int      // ascending indexes in Todos of active todos that this agent cannot do now
+	Background  Background // background tasks of the session
+	OthersTodos []int      // ascending indexes in Todos of active todos that this agent cannot do now
 
 	State State // state of the session
 	// RuledOut says that the state, when it was last seen, ruled a continuation out. Then
 	// the state is needed before the list.
 	RuledOut bool
-	// Touched says that the model wrote the list in this user turn, whatever the state
+	// ListWritten says that the model wrote the list in this user turn, whatever the state
 	// says.
-	Touched bool
+	ListWritten bool
 
 	Handback continuation.Handback // whether a turn that seems to be handed back is continued
 	Limits   continuation.Limits   // limits, with defaults applied
@@ -83,8 +82,8 @@ type Input struct {
 	Waited time.Duration // how long the call has already waited for the interval
 }
 
-// lacks reports whether a fact is not known.
-func (in *Input) lacks(f Facts) bool { return in.Has&f == 0 }
+// lacks reports whether a part is not known.
+func (in *Input) lacks(part Inputs) bool { return in.Known&part == 0 }
 
 // Turn describes a turn of the model that has ended.
 //
@@ -95,7 +94,7 @@ type Turn struct {
 	BrokeOff       bool   // the turn ended in an error, a cancellation, a Close, or a failed callback
 	ToolCalls      bool   // the model called a tool other than carryon's todo_pause
 	ManyChoices    bool   // the answer had a second choice
-	Refused        bool   // the model refused to answer
+	ModelRefused   bool   // the model refused to answer
 	Unknown        bool   // the answer had content of a kind that the adapter does not know
 	Finish         string // the provider's finish reason, "" if there was none
 	NoFinish       bool   // the provider never reports a finish reason
@@ -121,28 +120,28 @@ type Background struct {
 
 // Verdict is the result of a decision.
 type Verdict struct {
-	// Needs is the fact that the decision depends on and that is not known, 0 if it is
-	// final. With SessionState, the rest is the verdict on a session without a past.
-	Needs Facts
+	// Needs is the part of the input that the decision depends on and that is not known,
+	// 0 if it is final. With SessionState, the rest is the verdict on a session without a past.
+	Needs Inputs
 
-	Continue   bool                // whether to continue; true only if Reason.Continues() is true
-	Asks       bool                // without a list, whether a continuation would ask if anything is open
-	Checks     bool                // with nothing open on the list, whether the program's check decides
-	Reason     continuation.Reason // the first reason that applies
-	Todo       todo.Todo           // the todo to go on with, or the zero Todo
-	Attempt    int                 // the attempt that the continuation has or would have
-	Wait       time.Duration       // with reasons.TooSoon, how long until the interval is over
-	Conditions Conditions          // the result of each condition
-	List       continuation.List   // counts of the todo list, or why there is none
-	Limit      int                 // the limit that was reached, if Reason.Exhausted() is true
-	LimitRule  string              // the rule that made Limit, in words; "" if it is the program's
-	Awaited    int                 // with reasons.Background, the number of unfinished tasks; 0 if only the turn says so
-	State      State               // Input.State, updated for changes of the list
+	Continue        bool                // whether to continue; true only if Reason.Continues() is true
+	ClosingQuestion bool                // without a list, whether a continuation would ask if anything is open
+	Checks          bool                // with nothing open on the list, whether the program's check decides
+	Reason          continuation.Reason // the first reason that applies
+	Todo            todo.Todo           // the todo to go on with, or the zero Todo
+	Attempt         int                 // the attempt that the continuation has or would have
+	IntervalLeft    time.Duration       // with reasons.TooSoon, how long until the interval is over
+	Conditions      Conditions          // the result of each condition
+	List            continuation.List   // counts of the todo list, or why there is none
+	Limit           int                 // the limit that was reached, if Reason.Exhausted() is true
+	LimitRule       string              // the rule that made Limit, in words; "" if it is the program's
+	Awaited         int                 // with reasons.Background, the number of unfinished tasks; 0 if only the turn says so
+	State           State               // Input.State, updated for changes of the list
 }
 
-// GoesOn reports whether the turn goes on: now, after a wait, or if the program's check,
+// MayContinue reports whether the turn goes on: now, after a wait, or if the program's check,
 // which comes next, fails.
-func (v *Verdict) GoesOn() bool {
+func (v *Verdict) MayContinue() bool {
 	return v.Continue || v.Reason == reasons.TooSoon || v.Reason == reasons.CheckDue
 }
 
@@ -161,12 +160,12 @@ func Judge(in Input) Verdict {
 	if in.lacks(SessionState) {
 		in.State, in.UserTurn = State{}, 0
 	}
-	in.State.Touched = in.State.Touched || in.Touched
+	in.State.ListWritten = in.State.ListWritten || in.ListWritten
 	v := Verdict{State: in.State, Attempt: in.State.Attempts + 1}
 	if v.judgeCall(&in) && v.judgeTurn(&in) && v.judgeUserTurn(&in) && v.judgeSession(&in) {
 		v.Continue, v.Reason = true, reasons.Satisfied
 		switch {
-		case v.Asks:
+		case v.ClosingQuestion:
 			v.Reason = reasons.Ask
 		case v.Checks:
 			v.Reason = reasons.CheckFailed
@@ -184,15 +183,15 @@ func Judge(in Input) Verdict {
 // holdOut turns the verdict into one on a session of the control group. Such a call does
 // not wait for the interval either.
 func (v *Verdict) holdOut(in *Input) {
-	v.Continue, v.Reason, v.Wait = false, reasons.Holdout, 0
+	v.Continue, v.Reason, v.IntervalLeft = false, reasons.Holdout, 0
 	if in.Check == continuation.CheckDue { // it says in both groups how the work has ended
 		v.Reason = reasons.CheckDue
 	}
 }
 
-// need ends the decision until the fact is known.
-func (v *Verdict) need(f Facts) bool {
-	v.Needs, v.Reason = f, reasons.None
+// need ends the decision until the part is known.
+func (v *Verdict) need(part Inputs) bool {
+	v.Needs, v.Reason = part, reasons.None
 	return false
 }
 
@@ -227,7 +226,7 @@ func (v *Verdict) judgeEnding(t *Turn) bool {
 	}
 	plain := handback.IsPlainStop(t.Finish) || t.NoFinish && t.Finish == ""
 	return v.require(conditionEndedWell, !t.ManyChoices, reasons.ManyChoices) &&
-		v.require(conditionEndedWell, !t.Refused, reasons.Refused) &&
+		v.require(conditionEndedWell, !t.ModelRefused, reasons.Refused) &&
 		v.require(conditionEndedWell, !t.Unknown, reasons.UnknownContent) &&
 		v.require(conditionEndedWell, plain, reasons.NotEnded)
 }
@@ -237,7 +236,7 @@ func (v *Verdict) judgeUserTurn(in *Input) bool {
 		return v.need(SessionState)
 	}
 	return v.require(conditionNotPaused, !in.State.Paused.IsSet(), reasons.Paused) &&
-		v.require(conditionNotRefused, !in.State.Refused, reasons.ProviderRefused) &&
+		v.require(conditionNotRefused, !in.State.ProviderRefused, reasons.ProviderRefused) &&
 		v.require(conditionCurrentUserTurn, in.State.UserTurn == in.UserTurn, reasons.Superseded)
 }
 
@@ -249,7 +248,7 @@ func (v *Verdict) judgeSession(in *Input) bool {
 		v.List = continuation.List{Origin: in.Origin, Err: in.TodosErr}
 		return v.judgeWithoutList(in) && v.judgeWork(in) // a list that was not read shows no progress
 	}
-	list := summarize(in.Todos, in.Others)
+	list := summarize(in.Todos, in.OthersTodos)
 	v.List = list.counts()
 	v.List.Origin = in.Origin
 	v.State.remember(&list, in.Todos, in.Origin.Written)
@@ -268,21 +267,21 @@ func (v *Verdict) judgeWithoutList(in *Input) bool {
 		switch {
 		case in.Turn.NothingOpen:
 			reason = reasons.NothingOpen
-		case in.State.Asked:
+		case in.State.ClosingQuestion:
 			reason = reasons.Asked
 		default:
-			v.Asks = true
+			v.ClosingQuestion = true
 		}
 	}
-	v.Checks = !v.Asks && in.Check != continuation.NoCheck
-	return v.require(conditionActiveTodos, v.Asks || v.Checks, reason)
+	v.Checks = !v.ClosingQuestion && in.Check != continuation.NoCheck
+	return v.require(conditionActiveTodos, v.ClosingQuestion || v.Checks, reason)
 }
 
 // judgeWork decides on a session in which there is, or may be, work to be done.
 func (v *Verdict) judgeWork(in *Input) bool {
 	return v.judgeHandback(in) &&
 		v.judgeBackground(in) &&
-		v.require(conditionNotLeft, !v.isAboutTodos() || !in.leavesTheRest() || in.Handback.Questions == continuation.GoOn, reasons.LeftToUser) &&
+		v.require(conditionNotLeft, !v.isAboutTodos() || !in.handsRestOver() || in.Handback.Questions == continuation.GoOn, reasons.LeftToUser) &&
 		v.require(conditionNotActive, !in.State.Claim.Active(in.Now), reasons.Active) &&
 		v.judgeBudgets(in) &&
 		v.require(conditionSuitableTodo, !v.isAboutTodos() || v.Todo != (todo.Todo{}), reasons.NoSuitableTodo) &&
@@ -291,7 +290,7 @@ func (v *Verdict) judgeWork(in *Input) bool {
 }
 
 // isAboutTodos reports whether a continuation would be about a todo.
-func (v *Verdict) isAboutTodos() bool { return !v.Asks && !v.Checks }
+func (v *Verdict) isAboutTodos() bool { return !v.ClosingQuestion && !v.Checks }
 
 // isUnattendedStall reports whether nobody is there, and the turn has not come to an end of its
 // own.
@@ -305,7 +304,7 @@ func (in *Input) isUnattendedStall() bool {
 // with nothing, or with half a sentence.
 func (v *Verdict) judgeHandback(in *Input) bool {
 	mode, asksUser := in.Settings.ApprovalMode, in.Turn.End == handback.Asks && !in.Turn.Rejected
-	untouched := in.Origin.Written == origins.Earlier && !v.State.Touched && !in.ShortMessage && (in.Turn.Rejected || !in.Turn.stalls())
+	untouched := in.Origin.Written == origins.Earlier && !v.State.ListWritten && !in.ShortMessage && (in.Turn.Rejected || !in.Turn.stalls())
 	return v.require(conditionAsksNothing, !asksUser || !leavesToUser(in.Handback.Questions, mode), reasons.AsksUser) &&
 		v.require(conditionListTouched, !v.isAboutTodos() || !untouched || !leavesToUser(in.Handback.Untouched, mode), reasons.ListUntouched) &&
 		v.require(conditionOwnWork, !v.isAboutTodos() || v.List.Active > v.List.Others, reasons.OthersWork)
@@ -362,7 +361,7 @@ func (v *Verdict) judgeInterval(in *Input) bool {
 	if last := in.State.LastPrompt; in.Limits.MinInterval != continuation.Off && !last.IsZero() {
 		// A clock that was set back, or another replica's clock, must not make the call
 		// wait for longer than one interval in all.
-		v.Wait = max(0, min(in.Limits.MinInterval-in.Now.Sub(last), in.Limits.MinInterval-in.Waited))
+		v.IntervalLeft = max(0, min(in.Limits.MinInterval-in.Now.Sub(last), in.Limits.MinInterval-in.Waited))
 	}
-	return v.require(conditionIntervalElapsed, v.Wait == 0, reasons.TooSoon)
+	return v.require(conditionIntervalElapsed, v.IntervalLeft == 0, reasons.TooSoon)
 }

@@ -57,7 +57,7 @@ func BenchmarkDecision(b *testing.B) {
 
 func BenchmarkJudge(b *testing.B) {
 	known, unknown, stale := longInput(b, 100), longInput(b, 100), longInput(b, 100)
-	unknown.Has = decision.SessionState
+	unknown.Known = decision.SessionState
 	stale.State.Stale = decision.Digest(stale.Todos)
 	stale.State.Attempts = 0
 	tool := longInput(b, 100)

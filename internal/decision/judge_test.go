@@ -35,10 +35,10 @@ func violations() []violation {
 		{decision.ConditionNoToolCalls, reasons.ToolCalls, func(i *in) { i.Turn.ToolCalls = true }},
 		{decision.ConditionEndedWell, reasons.TooLong, func(i *in) { i.Turn.TooLong = true }},
 		{decision.ConditionEndedWell, reasons.ManyChoices, func(i *in) { i.Turn.ManyChoices = true }},
-		{decision.ConditionEndedWell, reasons.Refused, func(i *in) { i.Turn.Refused = true }},
+		{decision.ConditionEndedWell, reasons.Refused, func(i *in) { i.Turn.ModelRefused = true }},
 		{decision.ConditionEndedWell, reasons.NotEnded, func(i *in) { i.Turn.Finish = "length" }},
 		{decision.ConditionNotPaused, reasons.Paused, func(i *in) { i.State.Paused = continuation.Pause{Since: noon} }},
-		{decision.ConditionNotRefused, reasons.ProviderRefused, func(i *in) { i.State.Refused = true }},
+		{decision.ConditionNotRefused, reasons.ProviderRefused, func(i *in) { i.State.ProviderRefused = true }},
 		{decision.ConditionCurrentUserTurn, reasons.Superseded, func(i *in) { i.State.UserTurn++ }},
 		{decision.ConditionActiveTodos, reasons.NoList, func(i *in) { i.TodosErr = todo.ErrNoList }},
 		{decision.ConditionActiveTodos, reasons.EmptyList, func(i *in) { i.Todos = nil }},
@@ -47,7 +47,7 @@ func violations() []violation {
 			i.Origin.Written, i.Turn.End = origins.Earlier, handback.Unclear
 		}},
 		{decision.ConditionOwnWork, reasons.OthersWork, func(i *in) {
-			i.Todos, i.Others = []todo.Todo{pending("theirs")}, []int{0}
+			i.Todos, i.OthersTodos = []todo.Todo{pending("theirs")}, []int{0}
 		}},
 		{decision.ConditionNoBackground, reasons.Background, func(i *in) {
 			i.Background = decision.Background{Unfinished: 1, Oldest: noon}
@@ -122,7 +122,7 @@ func TestJudgeAsksForTodosOnlyIfAllBeforeThemIsMet(t *testing.T) {
 	for _, v := range violations() {
 		in := satisfied(t)
 		v.cause(&in)
-		in.Has = decision.SessionState
+		in.Known = decision.SessionState
 		ev := decision.Judge(in)
 		assert.False(t, ev.Continue, v.reason)
 		if v.condition <= decision.ConditionCurrentUserTurn {
@@ -166,7 +166,7 @@ func TestJudgeHowTheTurnEnded(t *testing.T) {
 		{"a plain stop where there never is one", decision.Turn{NoFinish: true, Finish: "stop"}, reasons.Satisfied},
 		{"blank", decision.Turn{Finish: "stop", End: handback.Blank}, reasons.Satisfied},
 		{"blank and cut", decision.Turn{Finish: "length", End: handback.Blank}, reasons.NotEnded},
-		{"refused", decision.Turn{Finish: "stop", Refused: true}, reasons.Refused},
+		{"refused", decision.Turn{Finish: "stop", ModelRefused: true}, reasons.Refused},
 	}
 	for _, c := range cases {
 		in := satisfied(t)
@@ -301,14 +301,14 @@ func TestJudgeInterval(t *testing.T) {
 		in.Limits.MinInterval = c.interval
 		in.State.LastPrompt = c.last
 		ev := decision.Judge(in)
-		assert.Equal(t, c.want, ev.Wait, c.name)
+		assert.Equal(t, c.want, ev.IntervalLeft, c.name)
 		if c.want == 0 {
 			assert.Equal(t, reasons.Satisfied, ev.Reason, c.name)
 			continue
 		}
 		assert.Equal(t, reasons.TooSoon, ev.Reason, c.name)
-		in.Now = in.Now.Add(ev.Wait - 1)
-		assert.NotZero(t, decision.Judge(in).Wait, "%s: a nanosecond before the wait is over", c.name)
+		in.Now = in.Now.Add(ev.IntervalLeft - 1)
+		assert.NotZero(t, decision.Judge(in).IntervalLeft, "%s: a nanosecond before the wait is over", c.name)
 		if !c.last.After(noon) {
 			in.Now = in.Now.Add(1)
 			assert.Equal(t, reasons.Satisfied, decision.Judge(in).Reason, "%s: when the wait is over", c.name)
@@ -390,7 +390,7 @@ func TestJudgeIsPure(t *testing.T) {
 // Properties of every decision, checked on random inputs.
 func TestJudgeProperties(t *testing.T) {
 	t.Parallel()
-	seen, needed := map[continuation.Reason]int{}, map[decision.Facts]int{}
+	seen, needed := map[continuation.Reason]int{}, map[decision.Inputs]int{}
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 15_000 {
 		in := randomInput(rng)
@@ -409,14 +409,14 @@ func TestJudgeProperties(t *testing.T) {
 }
 
 // facts are the facts that a verdict may need.
-var facts = [...]decision.Facts{decision.TodoList, decision.BackgroundWork, decision.SessionState}
+var facts = [...]decision.Inputs{decision.TodoList, decision.BackgroundWork, decision.SessionState}
 
 // requireNeeds requires that a verdict without a reason stands after that condition, for
 // want of a fact.
 func requireNeeds(t *testing.T, in decision.Input, ev decision.Verdict, last decision.Condition) {
 	t.Helper()
 	const format = "%+v\n%+v"
-	require.Zerof(t, in.Has&ev.Needs, format, in, ev)
+	require.Zerof(t, in.Known&ev.Needs, format, in, ev)
 	require.Equalf(t, reasons.None, ev.Reason, format, in, ev)
 	require.Equalf(t, marks(last), ev.Conditions, format, in, ev)
 }
@@ -434,7 +434,7 @@ func requireSound(t *testing.T, in decision.Input, ev decision.Verdict) {
 	case ev.Needs == decision.BackgroundWork:
 		requireNeeds(t, in, ev, decision.ConditionOwnWork)
 	case ev.Needs == decision.SessionState:
-		require.Zerof(t, in.Has&decision.SessionState, format, in, ev)
+		require.Zerof(t, in.Known&decision.SessionState, format, in, ev)
 		require.Truef(t, in.RuledOut || ev.HasSeenList(), format, in, ev)
 	case ev.Reason == reasons.Satisfied:
 		require.Lenf(t, ev.Conditions, looked, format, in, ev)
@@ -445,13 +445,13 @@ func requireSound(t *testing.T, in decision.Input, ev decision.Verdict) {
 		require.Equalf(t, marksNotMet(decision.Condition(looked)), ev.Conditions, format, in, ev)
 	}
 	require.Equalf(t, ev.Reason == reasons.Satisfied, ev.Continue, format, in, ev)
-	require.Equalf(t, ev.Reason == reasons.TooSoon, ev.Wait > 0, format, in, ev)
-	require.LessOrEqualf(t, ev.Wait, max(in.Limits.MinInterval, 0), format, in, ev)
+	require.Equalf(t, ev.Reason == reasons.TooSoon, ev.IntervalLeft > 0, format, in, ev)
+	require.LessOrEqualf(t, ev.IntervalLeft, max(in.Limits.MinInterval, 0), format, in, ev)
 	require.Positivef(t, ev.Attempt, format, in, ev)
 	if limit := in.Limits.MaxAttempts; ev.Continue && limit != continuation.Off {
 		require.LessOrEqualf(t, ev.Attempt, limit, format, in, ev)
 	}
-	if in.Has&decision.SessionState == 0 {
+	if in.Known&decision.SessionState == 0 {
 		in.State = decision.State{}
 	}
 	require.LessOrEqualf(t, ev.State.Repeats, in.State.Repeats, format, in, ev)
@@ -461,7 +461,7 @@ func requireSound(t *testing.T, in decision.Input, ev decision.Verdict) {
 	changed.Attempts, changed.Continuations = in.State.Attempts, in.State.Continuations
 	changed.Repeats = in.State.Repeats
 	changed.Watermarks, changed.Stale = in.State.Watermarks, in.State.Stale
-	changed.Touched = in.State.Touched || changed.Touched && in.Origin.Written != origins.Now
+	changed.ListWritten = in.State.ListWritten || changed.ListWritten && in.Origin.Written != origins.Now
 	require.Equalf(t, in.State, changed, "only the progress of the list is noted: %+v\n%+v", in, ev)
 }
 
@@ -472,7 +472,7 @@ func randomInput(rng *rand.Rand) decision.Input {
 	statuses := []todo.Status{todo.Pending, todo.InProgress, todo.Completed, todo.Cancelled, "odd"}
 	in := decision.Input{
 		Settings: continuation.DefaultValues(), Turn: decision.Turn{Finish: "stop"}, UserTurn: turn7,
-		Has: decision.SessionState | decision.TodoList | decision.BackgroundWork, Now: noon,
+		Known: decision.SessionState | decision.TodoList | decision.BackgroundWork, Now: noon,
 		Limits: continuation.Limits{
 			MaxAttempts: limit(3), MaxWithoutProgress: limit(10), TokenBudget: limit(1000),
 			MinInterval: time.Second, MaxTaskAge: time.Minute,
@@ -491,7 +491,7 @@ func randomInput(rng *rand.Rand) decision.Input {
 	}
 	for _, fact := range facts {
 		if rng.IntN(10) == 0 {
-			in.Has &^= fact
+			in.Known &^= fact
 		}
 	}
 	in.RuledOut = rng.IntN(8) == 0

@@ -174,9 +174,9 @@ type Agent struct {
 	// Member is true of one that gets its work from the team's lead: todos without an
 	// owner are not its own.
 	Member bool
-	// Others are the names of the other agents, if they are known: then no other name
+	// OtherAgents are the names of the other agents, if they are known: then no other name
 	// is that of an owner. It may be a word of the todo.
-	Others []string
+	OtherAgents []string
 }
 
 // Others returns the indexes, in order, of the active todos that are not for the agent to
@@ -184,22 +184,22 @@ type Agent struct {
 // that waits for one that waits for others does so too.
 func Others(todos []todo.Todo, agent Agent) []int {
 	var others []int
-	for i, waits := range agent.waits(todos) {
-		if waits {
+	for i, blocked := range agent.blocked(todos) {
+		if blocked {
 			others = append(others, i)
 		}
 	}
 	return others
 }
 
-// waits reports of each todo whether it is active and the work of others, or waits for
+// blocked reports of each todo whether it is active and the work of others, or waits for
 // such a todo.
-func (a *Agent) waits(todos []todo.Todo) []bool {
+func (a *Agent) blocked(todos []todo.Todo) []bool {
 	at := make(map[string]int, len(todos))
 	for i := range todos {
 		at[todos[i].ID] = i
 	}
-	waits := make([]bool, len(todos))
+	blocked := make([]bool, len(todos))
 	blocks := make([][]int, len(todos)) // the todos that wait for each
 	var next []int                      // those that wait, whose own blocks the loop looks at next
 	for i := range todos {
@@ -208,7 +208,7 @@ func (a *Agent) waits(todos []todo.Todo) []bool {
 			continue
 		}
 		if a.isOthers(t) {
-			waits[i], next = true, append(next, i)
+			blocked[i], next = true, append(next, i)
 		}
 		for id := range toolcall.IDs(t.BlockedBy) {
 			if blocker, known := at[id]; known && todos[blocker].Status.Active() {
@@ -220,12 +220,12 @@ func (a *Agent) waits(todos []todo.Todo) []bool {
 		last := next[len(next)-1]
 		next = next[:len(next)-1]
 		for _, i := range blocks[last] {
-			if !waits[i] {
-				waits[i], next = true, append(next, i)
+			if !blocked[i] {
+				blocked[i], next = true, append(next, i)
 			}
 		}
 	}
-	return waits
+	return blocked
 }
 
 // isOthers reports whether another agent owns t.
@@ -237,7 +237,7 @@ func (a *Agent) isOthers(t *todo.Todo) bool {
 	case owner == "" || owner == plainName(a.Name):
 		return false
 	}
-	return len(a.Others) == 0 || slices.ContainsFunc(a.Others, func(other string) bool { return plainName(other) == owner })
+	return len(a.OtherAgents) == 0 || slices.ContainsFunc(a.OtherAgents, func(other string) bool { return plainName(other) == owner })
 }
 
 // plainName returns a name without case, "@" and the name of the team behind it, as in

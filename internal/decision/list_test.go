@@ -171,7 +171,7 @@ func TestWorkOfAnAgent(t *testing.T) {
 		"lead: the blocker is not there":   {lead, []todo.Todo{item("2", open, "", "9")}, []string{"2"}},
 		"lead: its items wait in a circle": {lead, []todo.Todo{item("1", open, "", "2"), item("2", open, "", "1")}, []string{"1", "2"}},
 		"lead: a word in brackets": {
-			decision.Agent{Others: []string{"ann"}},
+			decision.Agent{OtherAgents: []string{"ann"}},
 			[]todo.Todo{item("1", open, "again", ""), item("2", open, "Ann", "")},
 			[]string{"1"},
 		},

@@ -26,7 +26,7 @@ func step(t *testing.T, s decision.State, todos ...todo.Todo) (decision.State, d
 	if !ev.Continue {
 		return s, ev
 	}
-	return ev.State.Acquire(1, in.Now, continuation.DefaultLimits().ClaimLife).Release(1, decision.Ended{}), ev
+	return ev.State.Acquire(1, in.Now, continuation.DefaultLimits().ClaimLife).Release(1, decision.ContinuationResult{}), ev
 }
 
 func TestProgressStartsAttemptsAnew(t *testing.T) {
@@ -233,7 +233,7 @@ func requireBudgets(t *testing.T, rng *rand.Rand, limits continuation.Limits) {
 		if called {
 			inRow--
 		}
-		s = ev.State.Acquire(9, noon, continuation.DefaultLimits().ClaimLife).Release(9, decision.Ended{Called: called})
+		s = ev.State.Acquire(9, noon, continuation.DefaultLimits().ClaimLife).Release(9, decision.ContinuationResult{Called: called})
 	}
 }
 
@@ -263,7 +263,7 @@ func TestToolCallsWithoutProgressAreBounded(t *testing.T) {
 				sinceBest = 1
 			}
 			sent++
-			s = ev.State.Acquire(1, in.Now, time.Hour).Release(1, decision.Ended{Called: true})
+			s = ev.State.Acquire(1, in.Now, time.Hour).Release(1, decision.ContinuationResult{Called: true})
 			require.Zero(t, s.Attempts, "%s: a tool call gives the attempt back", name)
 		}
 		assert.Equal(t, continuation.DefaultLimits().MaxWithoutProgress, sinceBest, name)
@@ -302,7 +302,7 @@ func TestContinuationsOfAUserTurnAreBounded(t *testing.T) {
 			ev := decision.Judge(in)
 			for ; ev.Continue; ev = decision.Judge(in) {
 				sent++
-				in.State = ev.State.Acquire(1, in.Now, continuation.Off).Release(1, decision.Ended{})
+				in.State = ev.State.Acquire(1, in.Now, continuation.Off).Release(1, decision.ContinuationResult{})
 				in.Now = in.Now.Add(time.Hour)
 			}
 			s = ev.State

@@ -41,8 +41,8 @@ func TestJudgeQuestion(t *testing.T) {
 		"there is a list":             {func(i *in) { i.TodosErr, i.Todos = nil, []todo.Todo{pending("write")} }, reasons.Satisfied},
 		"the list is done":            {func(i *in) { i.TodosErr, i.Todos = nil, []todo.Todo{completed("write")} }, reasons.NoActiveTodos},
 		"the list is empty":           {func(i *in) { i.TodosErr = nil }, reasons.EmptyList},
-		"asked, nothing is open":      {func(i *in) { i.State.Asked, i.Turn.NothingOpen = true, true }, reasons.NothingOpen},
-		"asked, and another answer":   {func(i *in) { i.State.Asked = true }, reasons.Asked},
+		"asked, nothing is open":      {func(i *in) { i.State.ClosingQuestion, i.Turn.NothingOpen = true, true }, reasons.NothingOpen},
+		"asked, and another answer":   {func(i *in) { i.State.ClosingQuestion = true }, reasons.Asked},
 		"the model asks":              {func(i *in) { i.Turn.End = handback.Asks }, reasons.AsksUser},
 		"it asks, and nobody answers": {func(i *in) { i.Turn.End, i.Settings.ApprovalMode = handback.Asks, continuation.ApprovalYOLO }, reasons.Ask},
 		"it asks, and never waits":    {func(i *in) { i.Turn.End, i.Handback.Questions = handback.Asks, continuation.GoOn }, reasons.Ask},
@@ -67,7 +67,7 @@ func TestJudgeQuestion(t *testing.T) {
 			assert.Equal(t, c.want, ev.Reason)
 			assert.Equal(t, c.want.Continues(), ev.Continue)
 			if c.want == reasons.Ask {
-				assert.True(t, ev.Asks)
+				assert.True(t, ev.ClosingQuestion)
 				assert.Equal(t, todo.Todo{}, ev.Todo)
 				assert.Equal(t, marks(decision.ConditionIntervalElapsed), ev.Conditions)
 			}
@@ -91,7 +91,7 @@ func TestJudgeQuestionByMode(t *testing.T) {
 		assert.Equal(t, reasons.NoList, decision.Judge(in).Reason, "standard: %v", end)
 		in.Settings.ApprovalMode = continuation.ApprovalYOLO
 		assert.Equal(t, want, decision.Judge(in).Reason, "yolo: %v", end)
-		in.State.Asked = true
+		in.State.ClosingQuestion = true
 		if want == reasons.Ask {
 			want = reasons.Asked
 		}

@@ -32,16 +32,16 @@ type State struct {
 	Tokens        int `json:"tokens,omitzero"`        // tokens that all continuations of this user turn used
 	Repeats       int `json:"repeats,omitzero"`       // continuations in a row that gave the answer before them again
 
-	LastPrompt time.Time    `json:"last_prompt,omitzero"` // when the last prompt was sent
-	LastResult PromptResult `json:"last_result,omitzero"` // result of the last continuation
-	Refused    bool         `json:"refused,omitzero"`     // the provider has refused a continuation in this user turn
-	Watermarks Watermarks   `json:"watermarks,omitzero"`  // the best counts of the list in this user turn
-	Stale      uint64       `json:"stale,omitzero"`       // digest of the list that gets one attempt; see Limits.MaxAttempts
-	Cancelled  bool         `json:"cancelled,omitzero"`   // the caller cancelled a call: the next list seen gets one attempt
+	LastPrompt      time.Time    `json:"last_prompt,omitzero"` // when the last prompt was sent
+	LastResult      PromptResult `json:"last_result,omitzero"` // result of the last continuation
+	ProviderRefused bool         `json:"refused,omitzero"`     // the provider has refused a continuation in this user turn
+	Watermarks      Watermarks   `json:"watermarks,omitzero"`  // the best counts of the list in this user turn
+	Stale           uint64       `json:"stale,omitzero"`       // digest of the list that gets one attempt; see Limits.MaxAttempts
+	Cancelled       bool         `json:"cancelled,omitzero"`   // the caller cancelled a call: the next list seen gets one attempt
 
-	Touched          bool `json:"touched,omitzero"`           // the model wrote the list in this user turn
+	ListWritten      bool `json:"touched,omitzero"`           // the model wrote the list in this user turn
 	PermissionDenied bool `json:"permission_denied,omitzero"` // a pause that only asked for permission was rejected in this user turn
-	Asked            bool `json:"asked,omitzero"`             // the model was asked whether anything is open, and has called no tool since
+	ClosingQuestion  bool `json:"asked,omitzero"`             // the model was asked whether anything is open, and has called no tool since
 	Unassessed       bool `json:"unassessed,omitzero"`        // the last continuation was answered, and the list has not been read since
 
 	Check CheckState `json:"check,omitzero"` // of the program's check, in this user turn
@@ -194,7 +194,8 @@ func (s *State) code(c *coder) {
 	c.count(&s.Attempts)
 	c.count(&s.Continuations)
 	c.count(&s.Tokens)
-	c.bools(&s.Answered, &s.Refused, &s.Touched, &s.Cancelled, &s.PermissionDenied, &s.Asked, &s.Unassessed, &s.Watermarks.Set)
+	c.bools(&s.Answered, &s.ProviderRefused, &s.ListWritten, &s.Cancelled, &s.PermissionDenied, &s.ClosingQuestion, &s.Unassessed,
+		&s.Watermarks.Set)
 	c.count(&s.Watermarks.Todos)
 	c.count(&s.Watermarks.Completed)
 	c.count(&s.Watermarks.Active)

@@ -58,7 +58,7 @@ func (s *State) remember(list *summary, todos []todo.Todo, written string) {
 		s.renewBudgets()
 	}
 	s.Watermarks = s.Watermarks.with(list)
-	s.Touched = s.Touched || written == origins.Now
+	s.ListWritten = s.ListWritten || written == origins.Now
 	if s.Cancelled { // the list that is seen next is the stale one
 		s.Stale, s.Cancelled = Digest(todos), false
 	}
@@ -113,9 +113,9 @@ func (s State) PassCheck() State {
 	return s
 }
 
-// Wait returns the state after a turn was left alone because work that the agent has
-// begun still runs.
-func (s State) Wait(now time.Time) State {
+// RecordBackground returns the state after a turn was left alone because work that the
+// agent has begun still runs.
+func (s State) RecordBackground(now time.Time) State {
 	if s.Waiting.Turns == 0 {
 		s.Waiting.Since = now
 	}
@@ -123,22 +123,22 @@ func (s State) Wait(now time.Time) State {
 	return s
 }
 
-// Ended describes a continuation that has ended.
-type Ended struct {
+// ContinuationResult describes a continuation that has ended.
+type ContinuationResult struct {
 	// Answered says that the model answered with text or calls, and did not pause.
 	Answered bool
 
-	Asked   bool   // it was the question whether anything is open
-	Checked bool   // it was about a failure of the program's check
-	Called  bool   // with a tool call
-	Calls   uint64 // identifies its calls by names and arguments; 0 if they are not known
-	Tokens  int    // that it used, as far as known
-	Result  PromptResult
+	ClosingQuestion bool   // it was the question whether anything is open
+	Checked         bool   // it was about a failure of the program's check
+	Called          bool   // with a tool call
+	Calls           uint64 // identifies its calls by names and arguments; 0 if they are not known
+	Tokens          int    // that it used, as far as known
+	Result          PromptResult
 	// Unshown says that it failed before the caller was shown anything of it.
 	Unshown bool
-	// Refused says that the provider will not answer this conversation, however
+	// ProviderRefused says that the provider will not answer this conversation, however
 	// often it is asked.
-	Refused bool
+	ProviderRefused bool
 }
 
 // Release returns the state after the continuation that claimed the session with this
@@ -147,18 +147,18 @@ type Ended struct {
 // A continuation gives its attempt back if it called tools, unless an earlier one of
 // the user turn made the same calls: polling, and calls that fail again and again, use
 // attempts up. It also gives it back if it failed before anything of it was shown.
-func (s State) Release(token uint64, e Ended) State {
+func (s State) Release(token uint64, e ContinuationResult) State {
 	if token == 0 || s.Claim.Token != token {
 		return s
 	}
 	s.Claim = Claim{}
 	s.Tokens = AddTokens(s.Tokens, e.Tokens)
-	s.Refused = s.Refused || e.Refused
+	s.ProviderRefused = s.ProviderRefused || e.ProviderRefused
 	s.LastResult = e.Result
 	s.Answered = s.Answered || s.Loop.Size > 0 && !e.Unshown
 	s.Repeats = repeatsAfter(s.Repeats, e)
-	s.Unassessed = e.Answered && !e.Asked && !e.Checked // only a list tells what a continuation was worth
-	s.Asked = s.Asked && !e.Called && !e.Unshown
+	s.Unassessed = e.Answered && !e.ClosingQuestion && !e.Checked // only a list tells what a continuation was worth
+	s.ClosingQuestion = s.ClosingQuestion && !e.Called && !e.Unshown
 	made := s.addCalls(e.Calls)
 	if (e.Called && made || e.Unshown) && s.Attempts > 0 {
 		s.Attempts--
@@ -182,7 +182,7 @@ func (s *State) addCalls(calls uint64) bool {
 
 // repeatsAfter returns how many continuations in a row have repeated an answer. One that
 // failed says nothing about the model.
-func repeatsAfter(repeats int, e Ended) int {
+func repeatsAfter(repeats int, e ContinuationResult) int {
 	switch {
 	case e.Result == ResultSameAnswer:
 		return repeats + 1
@@ -202,7 +202,8 @@ func (s State) Withdraw(token uint64, before State) State {
 	}
 	s.Claim = Claim{}
 	s.Attempts, s.Continuations = max(s.Attempts-1, 0), max(s.Continuations-1, 0)
-	s.LastPrompt, s.PermissionDenied, s.Asked, s.Check = before.LastPrompt, before.PermissionDenied, before.Asked, before.Check
+	s.LastPrompt, s.Check = before.LastPrompt, before.Check
+	s.PermissionDenied, s.ClosingQuestion = before.PermissionDenied, before.ClosingQuestion
 	return s
 }
 
@@ -261,21 +262,21 @@ func (v *Verdict) ClaimedState(before State, token uint64, in *Input) (State, Ef
 	s, effect := v.State.Assess(before)
 	s.PermissionDenied = s.PermissionDenied || in.Turn.AsksPermission // the model is told that it needs none
 	s = s.Acquire(token, in.Now, in.Limits.ClaimLife)
-	s.Asked = s.Asked || v.Asks
+	s.ClosingQuestion = s.ClosingQuestion || v.ClosingQuestion
 	if v.Checks && !in.CheckNoted {
 		s = s.FailCheck(in.CheckDigest)
 	}
 	return s, effect
 }
 
-// EndedState returns the state after a verdict that ends the call's continuations, and the effect
-// of the last one. It records what is new about the list, if v has looked at it.
-func (v *Verdict) EndedState(s State, in *Input) (State, Effect) {
+// StoppedState returns the state after a verdict that ends the call's continuations, and
+// the effect of the last one. It records what is new about the list, if v has looked at it.
+func (v *Verdict) StoppedState(s State, in *Input) (State, Effect) {
 	var effect Effect
 	mended := false
 	switch v.Reason { //nolint:exhaustive // the others change nothing of their own
 	case reasons.Background:
-		s = s.Wait(in.Now)
+		s = s.RecordBackground(in.Now)
 	case reasons.CheckPassed:
 		mended = s.Check.Failed > 0
 		s = s.PassCheck()

@@ -21,15 +21,16 @@ import (
 // Continuations that repeat an answer are counted as long as they come in a row, and renewed by progress and a new user turn.
 func TestRepeatedAnswersAreCounted(t *testing.T) {
 	t.Parallel()
-	release := func(s decision.State, e decision.Ended) decision.State {
+	release := func(s decision.State, e decision.ContinuationResult) decision.State {
 		return s.Acquire(1, noon, time.Minute).Release(1, e)
 	}
-	same := decision.Ended{Answered: true, Result: decision.ResultSameAnswer}
+	same := decision.ContinuationResult{Answered: true, Result: decision.ResultSameAnswer}
 	s := release(release(decision.State{}, same), same)
 	assert.Equal(t, 2, s.Repeats)
-	assert.Equal(t, 2, release(s, decision.Ended{Result: decision.ResultTimeout, Unshown: true}).Repeats, "a failure says nothing about the model")
-	assert.Zero(t, release(s, decision.Ended{Answered: true, Result: decision.ResultNoProgress}).Repeats)
-	assert.Zero(t, release(s, decision.Ended{Answered: true, Called: true}).Repeats)
+	failed := decision.ContinuationResult{Result: decision.ResultTimeout, Unshown: true}
+	assert.Equal(t, 2, release(s, failed).Repeats, "a failure says nothing about the model")
+	assert.Zero(t, release(s, decision.ContinuationResult{Answered: true, Result: decision.ResultNoProgress}).Repeats)
+	assert.Zero(t, release(s, decision.ContinuationResult{Answered: true, Called: true}).Repeats)
 	assert.Zero(t, s.RegisterUserTurn(decision.UserTurnOf(1, "Do it.")).Repeats)
 	s.Watermarks = decision.Watermarks{Set: true, Todos: 1, Active: 1}
 	assert.Zero(t, s.ObserveList([]todo.Todo{{Content: "a", Status: todo.Completed}}, origins.Now).Repeats)
@@ -37,7 +38,7 @@ func TestRepeatedAnswersAreCounted(t *testing.T) {
 
 func TestWaitsAreCounted(t *testing.T) {
 	t.Parallel()
-	s := decision.State{}.Wait(noon).Wait(noon.Add(time.Minute))
+	s := decision.State{}.RecordBackground(noon).RecordBackground(noon.Add(time.Minute))
 	assert.Equal(t, decision.Waiting{Since: noon, Turns: 2}, s.Waiting)
 	assert.False(t, s.Waiting.IsOver(noon.Add(time.Minute), time.Hour))
 	assert.True(t, s.Waiting.IsOver(noon.Add(time.Hour), time.Hour))
@@ -94,7 +95,8 @@ func TestFirstUserTurnKeepsAPauseSetBeforeIt(t *testing.T) {
 func TestFirstUserTurnAfterAutomaticCallsStartsBudgetsAnew(t *testing.T) {
 	t.Parallel()
 	s := decision.State{}.RegisterUserTurn(decision.UserTurn{})
-	s = s.Acquire(1, noon, continuation.DefaultLimits().ClaimLife).Release(1, decision.Ended{Tokens: 50, Result: decision.ResultNoProgress})
+	s = s.Acquire(1, noon, continuation.DefaultLimits().ClaimLife).
+		Release(1, decision.ContinuationResult{Tokens: 50, Result: decision.ResultNoProgress})
 	s = s.Acquire(2, noon.Add(time.Second), continuation.DefaultLimits().ClaimLife)
 	s.Watermarks = decision.Watermarks{Set: true, Active: 1}
 	s = s.RegisterUserTurn(decision.UserTurnOf(1, "go"))
@@ -109,7 +111,7 @@ func TestFirstUserTurnAfterAutomaticCallsStartsBudgetsAnew(t *testing.T) {
 
 func TestFirstUserTurnEndsAPauseOfAutomaticCalls(t *testing.T) {
 	t.Parallel()
-	s := decision.State{}.Acquire(1, noon, continuation.DefaultLimits().ClaimLife).Release(1, decision.Ended{})
+	s := decision.State{}.Acquire(1, noon, continuation.DefaultLimits().ClaimLife).Release(1, decision.ContinuationResult{})
 	s = s.Pause("blocked", noon, 17)
 	s = s.RegisterUserTurn(decision.UserTurnOf(1, "go"))
 	assert.False(t, s.Paused.IsSet())
@@ -195,15 +197,15 @@ func TestRelease(t *testing.T) {
 		before.Attempts = c.attempts
 		want := before
 		want.Claim, want.LastResult, want.Tokens, want.Attempts = decision.Claim{}, last, before.Tokens+7, c.want
-		assert.Equal(t, want, before.Release(5, decision.Ended{Called: c.called, Tokens: 7, Result: last}), c.name)
+		assert.Equal(t, want, before.Release(5, decision.ContinuationResult{Called: c.called, Tokens: 7, Result: last}), c.name)
 	}
 	var s decision.State
 	for i, calls := range []uint64{1, 2, 1} {
-		s = s.Acquire(9, noon, continuation.Off).Release(9, decision.Ended{Called: true, Calls: calls})
+		s = s.Acquire(9, noon, continuation.Off).Release(9, decision.ContinuationResult{Called: true, Calls: calls})
 		assert.Equal(t, i/2, s.Attempts, "calls that come again use an attempt")
 	}
-	s = s.Acquire(9, noon, continuation.Off).MarkAsked().Release(9, decision.Ended{Unshown: true})
-	assert.False(t, s.Asked, "the question reached nobody")
+	s = s.Acquire(9, noon, continuation.Off).MarkAsked().Release(9, decision.ContinuationResult{Unshown: true})
+	assert.False(t, s.ClosingQuestion, "the question reached nobody")
 }
 
 // A claim whose continuation was not sent leaves no trace. What other calls have changed
@@ -218,16 +220,16 @@ func TestWithdrawTakesBackAllOfAClaim(t *testing.T) {
 	assert.Equal(t, claimed, claimed.Withdraw(7, before), "another call's claim")
 	assert.Equal(t, before, before.Withdraw(0, decision.State{}), "no claim")
 
-	claimed.Attempts, claimed.Continuations, claimed.Touched = 0, 0, true // progress
+	claimed.Attempts, claimed.Continuations, claimed.ListWritten = 0, 0, true // progress
 	got := claimed.Withdraw(8, before)
 	assert.Zero(t, got.Attempts)
 	assert.Zero(t, got.Continuations)
-	assert.True(t, got.Touched)
+	assert.True(t, got.ListWritten)
 }
 
 func TestReleaseWithoutTheClaimChangesNothing(t *testing.T) {
 	t.Parallel()
-	ending := decision.Ended{Called: true, Tokens: 7, Result: decision.ResultNoProgress}
+	ending := decision.ContinuationResult{Called: true, Tokens: 7, Result: decision.ResultNoProgress}
 	idle := decision.State{UserTurn: 1, Attempts: 1}
 	for name, c := range map[string]struct {
 		state decision.State
@@ -291,12 +293,12 @@ func TestCancel(t *testing.T) {
 func TestObserveListSeesThatItWasWritten(t *testing.T) {
 	t.Parallel()
 	list := []todo.Todo{{Content: "a", Status: todo.Pending}}
-	assert.False(t, busyState().ObserveList(list, "").Touched)
-	assert.False(t, busyState().ObserveList(list, origins.Earlier).Touched)
+	assert.False(t, busyState().ObserveList(list, "").ListWritten)
+	assert.False(t, busyState().ObserveList(list, origins.Earlier).ListWritten)
 	s := busyState().ObserveList(list, origins.Now)
-	assert.True(t, s.Touched)
-	assert.True(t, s.ObserveList(list, origins.Earlier).Touched, "until the user writes again")
-	assert.False(t, s.RegisterUserTurn(decision.UserTurnOf(2, "x")).Touched)
+	assert.True(t, s.ListWritten)
+	assert.True(t, s.ObserveList(list, origins.Earlier).ListWritten, "until the user writes again")
+	assert.False(t, s.RegisterUserTurn(decision.UserTurnOf(2, "x")).ListWritten)
 }
 
 func TestTransitionsChangeNothing(t *testing.T) {
@@ -304,7 +306,7 @@ func TestTransitionsChangeNothing(t *testing.T) {
 	s := busyState()
 	_ = s.RegisterUserTurn(decision.UserTurnOf(2, "x"))
 	_ = s.Acquire(1, noon, continuation.DefaultLimits().ClaimLife)
-	_ = s.Release(5, decision.Ended{Called: true})
+	_ = s.Release(5, decision.ContinuationResult{Called: true})
 	_ = s.Pause("x", noon, 1)
 	_ = s.Resume()
 	_ = s.MarkStale(1)
@@ -449,7 +451,7 @@ func randomStep(rng *rand.Rand, s decision.State, m *model, now time.Time) (deci
 				m.attempts = max(m.attempts-1, 0)
 			}
 		}
-		return s.Release(token, decision.Ended{Called: called, Tokens: tokens}), fmt.Sprint("end", token)
+		return s.Release(token, decision.ContinuationResult{Called: called, Tokens: tokens}), fmt.Sprint("end", token)
 	case 3:
 		m.paused = "because"
 		m.stale = 11
@@ -517,10 +519,10 @@ func TestJudge(t *testing.T) {
 
 func TestAnsweredContinuationIsToBeJudgedInItsUserTurn(t *testing.T) {
 	t.Parallel()
-	s := busyState().Release(5, decision.Ended{Answered: true})
+	s := busyState().Release(5, decision.ContinuationResult{Answered: true})
 	assert.True(t, s.Unassessed)
 	assert.False(t, s.RegisterUserTurn(decision.UserTurnOf(2, "go on")).Unassessed)
-	assert.False(t, busyState().Release(5, decision.Ended{}).Unassessed, "it failed")
+	assert.False(t, busyState().Release(5, decision.ContinuationResult{}).Unassessed, "it failed")
 }
 
 func TestANewUserTurnLeavesSettingsAlone(t *testing.T) {
@@ -547,7 +549,7 @@ func TestTokensNeitherShrinkNorOverflow(t *testing.T) {
 		{adapter.Usage{Prompt: math.MaxInt, Completion: 1, Total: 3}, math.MaxInt},
 	} {
 		s.Claim.Token = 1
-		s = s.Release(1, decision.Ended{Tokens: c.usage.Tokens()})
+		s = s.Release(1, decision.ContinuationResult{Tokens: c.usage.Tokens()})
 		assert.Equal(t, c.want, s.Tokens)
 	}
 }
@@ -555,9 +557,9 @@ func TestTokensNeitherShrinkNorOverflow(t *testing.T) {
 func TestRefusalHoldsForTheUserTurn(t *testing.T) {
 	t.Parallel()
 	s := decision.State{}.RegisterUserTurn(decision.UserTurnOf(1, "go"))
-	s = s.Acquire(1, noon, continuation.DefaultLimits().ClaimLife).Release(1, decision.Ended{Refused: true})
-	assert.True(t, s.Refused)
-	s = s.Acquire(2, noon, continuation.DefaultLimits().ClaimLife).Release(2, decision.Ended{})
-	assert.True(t, s.Refused)
-	assert.False(t, s.RegisterUserTurn(decision.UserTurnOf(2, "go on")).Refused)
+	s = s.Acquire(1, noon, continuation.DefaultLimits().ClaimLife).Release(1, decision.ContinuationResult{ProviderRefused: true})
+	assert.True(t, s.ProviderRefused)
+	s = s.Acquire(2, noon, continuation.DefaultLimits().ClaimLife).Release(2, decision.ContinuationResult{})
+	assert.True(t, s.ProviderRefused)
+	assert.False(t, s.RegisterUserTurn(decision.UserTurnOf(2, "go on")).ProviderRefused)
 }

@@ -170,7 +170,7 @@ func TestRegisterLoopThatIsRunAgain(t *testing.T) {
 	s := decision.State{}.RegisterLoop(3, now)
 	s = s.Acquire(7, now, time.Minute)
 	assert.Equal(t, s.UserTurn, s.RegisterLoop(3, now).UserTurn, "a second try of a request that was not answered yet")
-	s = s.Release(7, decision.Ended{Answered: true, Result: decision.ResultNoProgress})
+	s = s.Release(7, decision.ContinuationResult{Answered: true, Result: decision.ResultNoProgress})
 	bigger := s.RegisterLoop(5, now)
 	assert.Equal(t, []int{s.UserTurn, 1}, []int{bigger.UserTurn, bigger.Attempts}, "the loop goes on")
 	again := s.RegisterLoop(3, now)

@@ -39,19 +39,19 @@ type Call[O any] interface {
 	// MayGoOn reports whether the call may go on after the first turn, whose end is not
 	// read yet. If not, the decision was taken and reported.
 	MayGoOn() bool
-	// LeaveFirstTurn decides on the caller's own turn, which did not end as it should have: with
+	// DecideFirstTurn decides on the caller's own turn, which did not end as it should have: with
 	// err, if that is not nil.
-	LeaveFirstTurn(err error)
+	DecideFirstTurn(err error)
 	// EndTurn says that all of the turn was read, or that it failed with err.
 	EndTurn(err error)
-	// GoesOn decides on the turn that has ended, and reports whether the call goes on.
-	// fault is an error that came after the finish, or nil.
-	GoesOn(fault error) bool
+	// DecideNext decides on the turn that has ended, and reports whether the call goes on.
+	// tailErr is an error that came after the finish, or nil.
+	DecideNext(tailErr error) bool
 	// Next waits until the continuation may be sent, and returns it; nil if nothing more is
-	// sent. While the program's check runs, Next returns ErrWaiting each time that patience
+	// sent. While the program's check runs, Next returns ErrCheckRuns each time that patience
 	// has passed; with a patience of 0, it waits to the end. Another error ends the answer.
 	Next(patience time.Duration) (*adapter.Continuation, error)
-	// ShowedLife says that the caller was shown a sign of life during ErrWaiting.
+	// ShowedLife says that the caller was shown a sign of life during ErrCheckRuns.
 	ShowedLife()
 	// BeginTurn begins the turn of a continuation. It returns the ctx to send it with, and
 	// one that ends when the program ends.
@@ -92,8 +92,8 @@ func (h *Handle[O]) Call() Call[O] { return h.call }
 // Answer returns what is known of the answer.
 func (h *Handle[O]) Answer() *Answer { return &h.answer }
 
-// ErrWaiting is the error of [Call].Next if its patience is over.
-var ErrWaiting = errors.New("middleware: the program's check still runs")
+// ErrCheckRuns is the error of [Call].Next if its patience is over.
+var ErrCheckRuns = errors.New("middleware: the program's check still runs")
 
 // Answer is what both the engine and whoever joins the turns of a call know of its answer.
 type Answer struct {

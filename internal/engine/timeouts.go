@@ -81,9 +81,9 @@ func (t *Timeouts) Left() (time.Duration, bool) {
 	return t.deadline.Sub(t.clock.Now()), true
 }
 
-// Within returns a limit to a silence that is no longer than the caller's own limit.
+// CapSilence returns a limit to a silence that is no longer than the caller's own limit.
 // It leaves some time to show the caller the end of the answer instead.
-func (t *Timeouts) Within(limit time.Duration) time.Duration {
+func (t *Timeouts) CapSilence(limit time.Duration) time.Duration {
 	if t == nil || t.readTimeout == 0 {
 		return limit
 	}
@@ -100,7 +100,7 @@ func (t *Timeouts) UntilFirst(limit time.Duration) time.Duration {
 	if t == nil || t.readTimeout == 0 || t.quietSince.IsZero() {
 		return limit
 	}
-	return max(t.Within(limit)-t.clock.Now().Sub(t.quietSince), 1)
+	return max(t.CapSilence(limit)-t.clock.Now().Sub(t.quietSince), 1)
 }
 
 // Heartbeat returns how long the caller may be shown nothing before it gets a

@@ -24,15 +24,15 @@ const (
 // to tell calls of todo_pause from others. Providers leave out or repeat the index,
 // the id and the name, so Calls uses each where it is given and relies on none.
 type Calls struct {
-	calls        []ToolCall
-	Others       int32           // calls other than todo_pause; beyond maxCalls, every fragment counts as one
-	next         int32           // the lowest free index in what the caller sees
-	Undecided    int32           // calls whose name is not complete yet
-	latest       rawjson.Balance // brackets of the latest call's arguments, if it has neither index nor id
-	Unwatched    bool            // every call is an ordinary one
-	PauseRemoved bool            // a call of todo_pause was found, and is not shown
-	pauseShown   bool            // a call was shown before its name, which is todo_pause
-	Keeps        bool            // it keeps the arguments of all calls
+	calls         []ToolCall
+	ProgramCalls  int32           // calls other than todo_pause; beyond maxCalls, every fragment counts as one
+	next          int32           // the lowest free index in what the caller sees
+	Undecided     int32           // calls whose name is not complete yet
+	latest        rawjson.Balance // brackets of the latest call's arguments, if it has neither index nor id
+	Unwatched     bool            // every call is an ordinary one
+	PauseRemoved  bool            // a call of todo_pause was found, and is not shown
+	pauseShown    bool            // a call was shown before its name, which is todo_pause
+	KeepArguments bool            // it keeps the arguments of all calls
 }
 
 // ToolCall is one tool call of a turn.
@@ -52,7 +52,7 @@ type kind uint8
 
 const (
 	open kind = iota // the name may still become todo_pause
-	paused
+	pauseCall
 	other
 )
 
@@ -92,7 +92,7 @@ func (t *Calls) add(index int, id, name, arguments string) int {
 		t.latest.Add([]byte(arguments)) // only the latest call can get a fragment without index and id
 	}
 	c.sum = addSum(c.sum, arguments)
-	if c.kind != other || t.Keeps {
+	if c.kind != other || t.KeepArguments {
 		room := maxArguments + 1 - len(c.Arguments) // one byte more, so that overlong arguments show
 		c.Arguments = append(c.Arguments, arguments[:min(len(arguments), max(room, 0))]...)
 	}
@@ -111,7 +111,7 @@ func (t *Calls) identity() uint64 {
 		if c.Name == "" {
 			return 0
 		}
-		if c.kind != paused {
+		if c.kind != pauseCall {
 			sum = addSum(addSum(sum, c.Name), "\x00")*31 + c.sum
 		}
 	}
@@ -134,7 +134,7 @@ func (t *Calls) overflow(name string) int {
 		t.PauseRemoved = true
 		return dropped
 	}
-	t.Others++
+	t.ProgramCalls++
 	return untracked
 }
 
@@ -174,7 +174,7 @@ func (t *Calls) continuesLatest(index int, name string) bool {
 		return latest.index == adapter.NoIndex && name == "" // its index comes late
 	case name == "":
 		return true
-	case latest.kind == paused:
+	case latest.kind == pauseCall:
 		return strings.EqualFold(name, latest.Name) // the name of a pause is complete: only a repetition can follow
 	}
 	return !t.latest.Closed()
@@ -194,7 +194,7 @@ func (t *Calls) rename(c *ToolCall, name string) {
 	c.Name = strings.Clone(c.Name)
 	switch {
 	case pause.Is(c.Name):
-		t.decide(c, paused)
+		t.decide(c, pauseCall)
 	case !pausecall.IsPrefix(c.Name):
 		t.decide(c, other)
 	}
@@ -203,10 +203,10 @@ func (t *Calls) rename(c *ToolCall, name string) {
 func (t *Calls) decide(c *ToolCall, k kind) {
 	c.kind = k
 	t.Undecided--
-	if k == paused {
+	if k == pauseCall {
 		t.PauseRemoved = true
 	} else {
-		t.Others++
+		t.ProgramCalls++
 	}
 }
 
@@ -222,7 +222,7 @@ func (t *Calls) DecideOpen() {
 // Pause returns the first call of todo_pause.
 func (t *Calls) Pause() *ToolCall {
 	for i := range t.calls {
-		if t.calls[i].kind == paused {
+		if t.calls[i].kind == pauseCall {
 			return &t.calls[i]
 		}
 	}
@@ -238,7 +238,7 @@ func (t *Calls) MarkShown(fragments []Fragment) {
 
 // MustBeRead reports whether, because of the calls so far, every later chunk of the turn
 // must be read.
-func (t *Calls) MustBeRead() bool { return len(t.calls) > 0 && (!t.Unwatched || t.Keeps) }
+func (t *Calls) MustBeRead() bool { return len(t.calls) > 0 && (!t.Unwatched || t.KeepArguments) }
 
 // Arguments yields the arguments of the calls other than todo_pause, as far as they are
 // kept.
@@ -262,7 +262,7 @@ func (t *Calls) place(f Fragment) adapter.CallEdit {
 		return adapter.CallEdit{Drop: true}
 	}
 	c := &t.calls[f.call]
-	if c.kind == paused {
+	if c.kind == pauseCall {
 		return adapter.CallEdit{Drop: true}
 	}
 	first := !c.shown

@@ -23,21 +23,21 @@ import (
 // Turn is the [adapter.TurnReader] of a turn: what was read of the turn so far. When the
 // next turn begins, another value replaces it.
 type Turn struct {
-	Shown        ShownText
-	Calls        Calls
-	Chunk        Chunk
-	First        bool // the turn is the caller's own
-	Refused      bool
-	HasUnknown   bool // there was content that the dialect does not know
-	HasSigned    bool // there was signed reasoning
-	ManyChoices  bool
-	Late         bool // more came after the finish
-	SaidDone     bool // the provider has said that the turn is over
-	Ended        bool // nothing more is read
-	WroteList    bool // a tool that writes the list was called
-	WasShown     bool // the consumer was shown something of the turn, if it is a continuation
-	otherCall    bool // the adapter reported a call that Call cannot express
-	textEndKnown bool // textEnd is set
+	Shown          ShownText
+	Calls          Calls
+	Chunk          Chunk
+	First          bool // the turn is the caller's own
+	ModelRefused   bool
+	HasUnknown     bool // there was content that the dialect does not know
+	HasSigned      bool // there was signed reasoning
+	ManyChoices    bool
+	FinishWasEarly bool // more came after the finish
+	SaidDone       bool // the provider has said that the turn is over
+	Ended          bool // nothing more is read
+	WroteList      bool // a tool that writes the list was called
+	WasShown       bool // the consumer was shown something of the turn, if it is a continuation
+	otherCall      bool // the adapter reported a call that Call cannot express
+	textEndKnown   bool // textEnd is set
 
 	reply   prompt.Reply // what the turn answers to the closing question, if it does
 	textEnd handback.End // how the text ends
@@ -54,13 +54,13 @@ var _ adapter.TurnReader = (*Turn)(nil)
 
 // Traits say how a turn is read.
 type Traits struct {
-	Watched   bool // calls of todo_pause in it are carryon's own
-	Printable bool // the model may also print todo_pause as text
-	Asked     bool // it answers the closing question
-	Together  bool // clients show its text together with that of other turns: a separator goes between
-	Named     bool // somebody wants to know the id of the answer and the model
-	Keeps     bool // the arguments of all calls are kept
-	Totals    adapter.UsageShown
+	Watched         bool // calls of todo_pause in it are carryon's own
+	Printable       bool // the model may also print todo_pause as text
+	ClosingQuestion bool // it answers the closing question
+	NeedsSeparator  bool // clients show its text together with that of other turns: a separator goes between
+	ReportNames     bool // somebody wants to know the id of the answer and the model
+	KeepArguments   bool // the arguments of all calls are kept
+	Totals          adapter.UsageShown
 	// IsListTool says which tools write the list; nil if that does not matter.
 	IsListTool func(name string) bool
 }
@@ -77,7 +77,7 @@ func (t *Turn) Next(before []byte, traits *Traits) Turn {
 	next := begin(t.Shown.transcript, traits)
 	next.Chunk.Calls = t.Chunk.Calls[:0]
 	next.repeat = NewRepetition(before)
-	if traits.Asked {
+	if traits.ClosingQuestion {
 		next.reply = prompt.NewReply()
 	}
 	return next
@@ -85,19 +85,19 @@ func (t *Turn) Next(before []byte, traits *Traits) Turn {
 
 func begin(text *Transcript, traits *Traits) Turn {
 	t := Turn{
-		Calls: Calls{Unwatched: !traits.Watched, Keeps: traits.Keeps}, isListTool: traits.IsListTool,
+		Calls: Calls{Unwatched: !traits.Watched, KeepArguments: traits.KeepArguments}, isListTool: traits.IsListTool,
 		Shown: ShownText{
 			transcript: text, printable: traits.Printable, reasoned: text.Reasoned, Totals: traits.Totals,
 			from: int32(text.Len()), //nolint:gosec // a text is no longer than maxText
 		},
 	}
-	if traits.Together {
+	if traits.NeedsSeparator {
 		t.Shown.before = text.End()
 	}
 	if traits.Printable {
 		t.Shown.printed = new(printedText)
 	}
-	if traits.Named {
+	if traits.ReportNames {
 		t.provider = &provider{names: new(names)}
 	}
 	return t
@@ -260,7 +260,7 @@ func (t *Turn) Call(index int, id, name, arguments string) {
 	}
 	t.Chunk.Size += len(id) + len(name) + len(arguments)
 	t.Chunk.Calls = append(t.Chunk.Calls, Fragment{call: call, empty: id == "" && name == "" && arguments == ""})
-	if t.Calls.Others > 0 && t.Shown.printable {
+	if t.Calls.ProgramCalls > 0 && t.Shown.printable {
 		// Once a turn calls tools, a printed pause no longer counts.
 		t.Shown.printable, t.Shown.printed.pause = false, nil
 		t.show(t.Shown.release())
@@ -310,7 +310,7 @@ var errRefused = errors.New("middleware: the continuation was refused")
 // Refusal implements [adapter.TurnReader]. The caller has not asked what a continuation
 // asks, so that a refusal of it is not the caller's: the answer ends as the turn before.
 func (t *Turn) Refusal() {
-	t.Refused = true
+	t.ModelRefused = true
 	t.Content()
 	if !t.First {
 		t.Fail(errRefused)
@@ -416,7 +416,7 @@ func (t *Turn) EndedWithoutFinish(noFinish bool) bool {
 }
 
 // ShowedCall reports whether the turn has shown a tool call or a part of one.
-func (t *Turn) ShowedCall() bool { return t.Calls.Others > 0 || t.otherCall }
+func (t *Turn) ShowedCall() bool { return t.Calls.ProgramCalls > 0 || t.otherCall }
 
 // Identity returns a number that identifies the turn's calls other than todo_pause, by
 // names and arguments; 0 if it cannot tell them from others.
@@ -427,12 +427,12 @@ func (t *Turn) Identity() uint64 {
 	return t.Calls.identity()
 }
 
-// MayBeLeftOut reports whether the turn so far may be one of which nothing is shown.
-func (t *Turn) MayBeLeftOut() bool { return t.repeat != nil || t.reply.IsPending() }
+// MayBeHidden reports whether the turn so far may be one of which nothing is shown.
+func (t *Turn) MayBeHidden() bool { return t.repeat != nil || t.reply.IsPending() }
 
-// IsLeftOut reports whether nothing is shown of the turn: it says that nothing is open, or
+// IsHidden reports whether nothing is shown of the turn: it says that nothing is open, or
 // gives the answer before it again.
-func (t *Turn) IsLeftOut() bool {
+func (t *Turn) IsHidden() bool {
 	return t.SaysNothingOpen() || t.Repeats() && !t.Paused() && !t.ShowedCall()
 }
 
@@ -461,7 +461,7 @@ func (t *Turn) IsAsItCame() bool { return t.First && !t.Calls.PauseRemoved }
 func (t *Turn) End() {
 	t.Calls.DecideOpen()
 	t.endPrinted()
-	if !t.IsLeftOut() {
+	if !t.IsHidden() {
 		t.StopHolding()
 	}
 }

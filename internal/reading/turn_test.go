@@ -324,10 +324,10 @@ func TestTrackerKnowsAsSoonAsItCan(t *testing.T) {
 	assert.EqualValues(t, 1, calls.Undecided)
 	calls.add(1, "b", "edit_file", "")
 	assert.EqualValues(t, 1, calls.Undecided, "another call does not decide the first")
-	assert.EqualValues(t, 1, calls.Others)
+	assert.EqualValues(t, 1, calls.ProgramCalls)
 	calls.add(0, "", "_l", "")
 	assert.EqualValues(t, 0, calls.Undecided)
-	assert.EqualValues(t, 2, calls.Others)
+	assert.EqualValues(t, 2, calls.ProgramCalls)
 	assert.False(t, calls.PauseRemoved)
 }
 
@@ -372,7 +372,7 @@ func TestTrackerIsBounded(t *testing.T) {
 		calls.add(i+1, fmt.Sprint("call", i), "edit_file", "{}")
 	}
 	assert.Len(t, calls.calls, maxCalls)
-	assert.EqualValues(t, 2*maxCalls, calls.Others, "calls past the bound count too")
+	assert.EqualValues(t, 2*maxCalls, calls.ProgramCalls, "calls past the bound count too")
 	assert.Equal(t, adapter.CallEdit{}, calls.place(Fragment{call: untracked}), "calls past the bound are shown as they came")
 
 	calls.PauseRemoved = false

@@ -193,7 +193,7 @@ func TestMemoryStoreForgetsClaimedSessionsLast(t *testing.T) {
 	}
 	assert.Equal(t, []string{"claimed", "c", "d"}, kept(t, m, "claimed", "a", "b", "c", "d"))
 
-	update(t, m, "claimed", func(s decision.State) decision.State { return s.Release(1, decision.Ended{}) })
+	update(t, m, "claimed", func(s decision.State) decision.State { return s.Release(1, decision.ContinuationResult{}) })
 	for _, key := range []string{"e", "f", "g"} {
 		clock.Advance(time.Second)
 		update(t, m, key, count)
@@ -320,7 +320,8 @@ func fillStore(tb testing.TB, m *session.MemoryStore, n int) {
 	for i := range n {
 		err := m.Update(context.Background(), fmt.Sprintf("conversation-%08d", i), //nolint:usetesting // costs nothing
 			func(s decision.State) decision.State {
-				s = s.RegisterUserTurn(turn).Acquire(1, noon, continuation.DefaultLimits().ClaimLife).Release(1, decision.Ended{Tokens: 100})
+				s = s.RegisterUserTurn(turn).Acquire(1, noon, continuation.DefaultLimits().ClaimLife).
+					Release(1, decision.ContinuationResult{Tokens: 100})
 				s.Watermarks = decision.Watermarks{Set: true, Active: 3}
 				return s
 			})
