@@ -21,7 +21,7 @@ type decider struct {
 	cause          error        // the error of the gate, the store or the tasks that ended the continuations
 	retry          *retryPoint  // nil before the first continuation
 	claimed        bool         // the session is claimed for the next turn
-	rejectedBefore bool         // a pause was rejected
+	rejectedBefore bool         // the call has rejected a pause
 	cancelRecorded bool         // the session state records that the caller cancelled the call
 	noNewTools     bool         // no tool may be added; see FixedPrefix of [adapter.Request]
 	check          *callCheck   // nil if the program has none, or if it is not asked about the call
@@ -160,7 +160,8 @@ func (d *decider) judgeByState(in decision.Input, to intent) (v decision.Verdict
 	return v
 }
 
-// storeFailedVerdict returns the verdict after the store has failed with err.
+// storeFailedVerdict returns the verdict after the store has failed with err. It reports
+// the failure, unless it is the caller's doing.
 func (d *decider) storeFailedVerdict(in decision.Input, err error) decision.Verdict {
 	if d.env.cancel.hasEnded() { // the error is the caller's doing
 		in.Turn = d.turnAsRead()
@@ -208,6 +209,8 @@ func (d *decider) preview() decision.Verdict {
 	return d.judge(judgeOnly)
 }
 
+// callGoesOn reports whether the call goes on after the verdict: in a dry run, only to ask
+// the program's check.
 func (d *decider) callGoesOn(v *decision.Verdict) bool {
 	return v.Reason == reasons.CheckDue || !d.env.rules().DryRun && v.MayContinue()
 }

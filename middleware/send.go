@@ -328,7 +328,7 @@ func isRefusal(err error) bool {
 // repeats reports whether the turn has the same words as the one before it.
 func (c *call) repeats() bool {
 	if c.turn.read.Repeats() {
-		return true // its text may have been left out
+		return true // its text may be hidden
 	}
 	return c.decider.retry != nil && reading.SameWords(c.turn.read.OwnText(), c.textBefore())
 }
@@ -341,7 +341,7 @@ func (c *call) textBefore() []byte { return c.textUntil(c.turn.read.From()) }
 func (c *call) textUntil(end int) []byte { return c.text.Bytes()[c.decider.retry.prevStart:end] }
 
 // textLen returns the length of the current turn's text, or of the same answer before it
-// if the text was left out.
+// if the text is hidden.
 func (c *call) textLen() int {
 	if c.turn.read.Repeats() {
 		return len(c.textBefore())

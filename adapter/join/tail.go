@@ -76,7 +76,7 @@ func (j *joiner[C]) addTail(c *C, done bool) bool {
 	return done
 }
 
-// addHidden shows the turn after all if the chunk makes it more than what is left out.
+// addHidden shows the turn after all if the chunk makes it more than what is hidden.
 func (j *joiner[C]) addHidden(e hiddenEnding[C], c *C) bool {
 	reader := j.reader()
 	if !reader.IsHidden() {
