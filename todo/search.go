@@ -26,10 +26,10 @@ type search struct {
 
 	readers readers
 
-	found   bool  // the search has ended at a whole list
-	cut     bool  // the search has ended at a limit
-	problem error // of the newest call without a readable list
-	others  otherTools
+	found        bool  // the search has ended at a whole list
+	cut          bool  // the search has ended at a limit
+	problem      error // of the newest call without a readable list
+	unknownTools unknownTools
 
 	lastName string
 	lastKind toolKind
@@ -120,7 +120,7 @@ func (s *search) lookAtOther(call *Call) (last bool) {
 			return last
 		}
 	}
-	s.others.add(call)
+	s.unknownTools.add(call)
 	return false
 }
 
@@ -128,7 +128,7 @@ func (s *search) lookAtOther(call *Call) (last bool) {
 func (s *search) lookAtList(kind toolKind, call *Call) (last bool) {
 	s.unread -= len(call.Arguments)
 	if kind == listTool {
-		s.others.add(call)
+		s.unknownTools.add(call)
 	}
 	does, err := effectOf(kind, call)
 	if err != nil {
@@ -304,7 +304,7 @@ func (s *search) result(ctx context.Context, earlier func() ([]Todo, bool)) ([]T
 	case len(s.later) > 0:
 		return nil, Origin{}, &UnreadableError{Tool: s.origin.Tool, Err: errLost}
 	}
-	return nil, Origin{}, s.others.none()
+	return nil, Origin{}, s.unknownTools.none()
 }
 
 // complete applies the changes to the list that an earlier request held; the history

@@ -146,15 +146,15 @@ const (
 	maxLookalikeArguments = 32 << 10
 )
 
-// otherTools are the tools of a conversation that are not known to write a list. They
+// unknownTools are the tools of a conversation that are not known to write a list. They
 // are examined only if there is no list.
-type otherTools struct {
+type unknownTools struct {
 	newest []Call // the newest call of each tool
 	read   int    // bytes of arguments that were read
 }
 
 // add adds the tool of a call. It runs for every call that is newer than the list.
-func (o *otherTools) add(call *Call) {
+func (o *unknownTools) add(call *Call) {
 	for i := range o.newest {
 		if o.newest[i].Name == call.Name {
 			return
@@ -179,7 +179,7 @@ func looksLikeTodoTool(name string) bool {
 
 // isList reports whether the arguments or the result of a call would be read as a list, with
 // statuses that carryon knows, if the tool were named.
-func (o *otherTools) isList(call *Call) bool {
+func (o *unknownTools) isList(call *Call) bool {
 	size := len(call.Arguments) + len(call.Result)
 	if o.read+size > maxLookalikeArguments {
 		return false
@@ -202,7 +202,7 @@ func maySayStatus(call *Call) bool {
 }
 
 // none returns the error that says what was found instead of a list.
-func (o *otherTools) none() error {
+func (o *unknownTools) none() error {
 	found := new(NoListError)
 	add := func(to *[]string, name string) {
 		if len(*to) < maxNamed {

@@ -236,18 +236,18 @@ func hashOf(body []byte) uint32 { return uint32(maphash.Bytes(hashSeed, body)) }
 
 var hashSeed = maphash.MakeSeed() //nolint:gochecknoglobals // constant while the process lives
 
-// own returns the request of the caller's own turn. It replaces the body unless
+// firstRequest returns the request of the caller's firstRequest turn. It replaces the body unless
 // body is nil.
-func (r *request) own(ctx context.Context, body []byte) *http.Request {
+func (r *request) firstRequest(ctx context.Context, body []byte) *http.Request {
 	if body == nil {
 		return r.http.WithContext(ctx)
 	}
-	own := r.http.Clone(ctx)
+	first := r.http.Clone(ctx)
 	if r.body == nil {
-		_ = own.Body.Close() // another one is sent
+		_ = first.Body.Close() // another one is sent
 	}
-	setBody(own, body)
-	return own
+	setBody(first, body)
+	return first
 }
 
 // send sends a continuation. It is an error if carryon can't read the answer.

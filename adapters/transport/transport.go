@@ -92,29 +92,29 @@ func (t *transport) RoundTrip(original *http.Request) (*http.Response, error) {
 // begin parses the body of a request and begins its call. The call is nil if
 // the body is not of the protocol, or if carryon does not continue the call.
 func (t *transport) begin(r *request, original *http.Request, protocol wire.Protocol, body []byte) *join.Call {
-	facts, parsed, ok := protocol.Parse(original.URL, body, r)
+	described, parsed, ok := protocol.Parse(original.URL, body, r)
 	if !ok {
 		join.Pass(original.Context(), t.mw, reasons.Unreadable)
 		return nil
 	}
 	r.parsed = parsed
-	if facts.LeaveAlone == reasons.None && wire.HasSideHeader(original.Header.Get) {
-		facts.LeaveAlone = reasons.SideCall
+	if described.LeaveAlone == reasons.None && wire.HasSideHeader(original.Header.Get) {
+		described.LeaveAlone = reasons.SideCall
 	}
-	facts.SubAgent = facts.SubAgent || wire.HasSubAgentHeader(original.Header.Get)
+	described.SubAgent = described.SubAgent || wire.HasSubAgentHeader(original.Header.Get)
 	if join.AttachesReminders(t.mw) {
-		facts.Attachable = parsed.Attachable(r)
+		described.Attachable = parsed.Attachable(r)
 	}
-	if loop := facts.Loop; loop != nil {
-		facts.Loop = func(add func(string)) {
+	if loop := described.Loop; loop != nil {
+		described.Loop = func(add func(string)) {
 			addCaller(original, add)
 			addSessions(original, add)
 			loop(add)
 		}
 	}
-	facts.Size = len(body)
-	facts.Timeout, facts.ReadTimeout = timeoutsOf(original.Header, parsed.Stream())
-	call, _ := join.Begin(original.Context(), t.mw, facts)
+	described.Size = len(body)
+	described.Timeout, described.ReadTimeout = timeoutsOf(original.Header, parsed.Stream())
+	call, _ := join.Begin(original.Context(), t.mw, described)
 	return call
 }
 
@@ -124,7 +124,7 @@ func (t *transport) pass(r *request, original *http.Request, protocol wire.Proto
 	send := r.http
 	if translator := translates(protocol); translator != nil && body != nil {
 		if changed := translator.Translate(body); changed != nil {
-			send = r.own(original.Context(), changed)
+			send = r.firstRequest(original.Context(), changed)
 		}
 	}
 	response, err := t.base.RoundTrip(send)
@@ -186,7 +186,7 @@ func (x *exchange) send(body []byte) error {
 	if a := x.call.Additions(); !a.IsZero() {
 		changed = x.request.parsed.Add(body, a)
 	}
-	response, err := x.request.transport.base.RoundTrip(x.request.own(x.call.OpenContext(), changed)) //nolint:bodyclose // the caller does
+	response, err := x.request.transport.base.RoundTrip(x.request.firstRequest(x.call.OpenContext(), changed)) //nolint:bodyclose // the caller does
 	if err != nil {
 		return err
 	}

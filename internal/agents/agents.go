@@ -25,7 +25,7 @@ type Agent struct {
 	Banners   []Fact    // lines that it puts before such an element, and more lines behind them
 	Nudges    []Fact    // messages in its user's name that tell the model to go on; users of other agents write them, too
 	Summaries []Fact    // how a message in its user's name begins with which it goes on, once it has shortened the conversation
-	Headings  []Fact    // lines behind which a message has the user's own words, and before them what the agent has added
+	Headings  []Fact    // lines that separate the agent's text above from the user's own words below
 	Reports   []Fact    // how a line begins that reports without an element of its own, in lower case
 	Launches  []Launch  // how the results of calls say that work has begun in the background
 	Stops     []Call    // that end work in the background
@@ -91,7 +91,7 @@ const (
 // will report. All texts are in lower case.
 type Launch struct {
 	Begins  string // how the result begins, or a line of it that has the id near
-	Promise string // what the result says as well, alternatives separated by "|"; "" if its beginning is the promise
+	Promise string // words that must follow Begins, alternatives separated by "|"; "" if Begins is the promise
 	Tools   string // the tools that make it, in lower case and without "_" and "-", separated by "|"
 	IDs     string // what stands before the id of the work, alternatives likewise
 	Command bool   // it may be a server, which never ends
@@ -119,7 +119,7 @@ type Mailbox struct {
 func All() []Agent { return all() }
 
 var all = sync.OnceValue(func() []Agent { //nolint:gochecknoglobals // facts, put together once
-	return append([]Agent{claudeCode, codex, openCode, ohMyOpenCode, copilotCLI, qwenCode, geminiCLI, mastra, agentFramework}, others...)
+	return append([]Agent{claudeCode, codex, openCode, ohMyOpenCode, copilotCLI, qwenCode, geminiCLI, mastra, agentFramework}, lessKnown...)
 })
 
 // Collect returns the facts of all agents that of returns for each, in order.

@@ -90,8 +90,8 @@ var agentFramework = Agent{ //nolint:gochecknoglobals // facts
 	},
 }
 
-// others are the agents of which little is known.
-var others = []Agent{ //nolint:gochecknoglobals // facts
+// lessKnown are the agents of which little is known.
+var lessKnown = []Agent{ //nolint:gochecknoglobals // facts
 	{Name: "LangChain, deepagents, Eino", Tools: []Tool{{"write_todos", WritesList, "deepagents 1.14.1"}}},
 	{Name: "Roo Code, grok-cli", Tools: []Tool{{"update_todo_list", WritesList, ""}, {"create_todo_list", WritesList, ""}}},
 	{Name: "Copilot in VS Code", Tools: []Tool{{"manage_todo_list", WritesList, ""}}},

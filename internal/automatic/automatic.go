@@ -15,7 +15,7 @@ const (
 	maxPreamble = 4 << 10 // bytes of prose between a banner and an element
 	maxTail     = 64      // elements at the end of a result
 	maxElements = 64      // in a message of the system, before the one that reports: each may be as long as the rest
-	maxDepth    = 4       // elements in each other: each is read for each that it stands in
+	maxDepth    = 4       // nesting depth: an inner element is read once per level
 )
 
 // Part is an element of an automatic text, or lines that report without one.

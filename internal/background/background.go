@@ -18,14 +18,14 @@ import (
 
 // The bounds of the search. Work beyond them is not awaited.
 const (
-	maxCalls    = 256     // the newest calls
-	maxLaunches = 64      // the newest launches
-	maxReports  = 1 << 10 // the newest reports
-	maxResult   = 4 << 10 // bytes of a result that launches: a longer one, such as a file, quotes a promise
-	maxWords    = 512     // bytes of a report whose words may name the work
-	maxBehind   = 3       // messages of the user, behind which a launch is forgotten: its report was lost
-	maxSilence  = 100     // calls and messages of the agent, behind which a launch is forgotten, where nobody writes
-	ofAMessage  = 4       // what a message of the agent counts there: it begins a turn, of which a person watches 25 at most
+	maxCalls      = 256     // the newest calls
+	maxLaunches   = 64      // the newest launches
+	maxReports    = 1 << 10 // the newest reports
+	maxResult     = 4 << 10 // bytes of a result that launches: a longer one, such as a file, quotes a promise
+	maxWords      = 512     // bytes of a report whose words may name the work
+	maxBehind     = 3       // messages of the user, behind which a launch is forgotten: its report was lost
+	maxSilence    = 100     // calls and messages of the agent, behind which a launch is forgotten, where nobody writes
+	messageWeight = 4       // of a message of the agent in maxSilence: it begins a turn, and a person watches 25 turns at most
 )
 
 // Work is what an agent waits for.
@@ -67,7 +67,7 @@ func Read(history iter.Seq[adapter.Entry]) Work {
 			r.opens = ""
 		case e.Automatic != "":
 			r.readText(e.Automatic, false)
-			r.silence += ofAMessage
+			r.silence += messageWeight
 		case r.full && !r.mayBeMember():
 			return r.work()
 		default:
@@ -168,12 +168,12 @@ type board struct {
 
 // worker is one launch.
 type worker struct {
-	names  [3]string
-	behind int
-	silent int
-	done   bool // it has ended, or is idle
-	left   bool // the model went on with something else
-	roused int  // how often it was set to work again
+	names   [3]string
+	behind  int
+	silent  int
+	done    bool // it has ended, or is idle
+	movedOn bool // the model went on with something else
+	roused  int  // how often it was set to work again
 
 	command, member bool
 }
@@ -186,7 +186,7 @@ const (
 )
 
 func (w *worker) isAwaited() bool {
-	return !w.done && w.behind < maxBehind && w.silent < maxSilence && (!w.command || !w.left)
+	return !w.done && w.behind < maxBehind && w.silent < maxSilence && (!w.command || !w.movedOn)
 }
 
 // name tells a launch from the others of its session.
@@ -216,9 +216,9 @@ func (b *board) add(e *event) {
 	case endedAll:
 		b.each(func(w *worker) { w.done = true })
 	case acted:
-		b.leave(e)
+		b.moveOn(e)
 	case wrote:
-		b.leave(e)
+		b.moveOn(e)
 		b.rouse(e)
 	case idle:
 		if w := b.find(e); w != nil && w.member {
@@ -275,7 +275,7 @@ func (b *board) report(e *event) {
 	}
 	w.done = true
 	if !w.command { // the model works again, whatever its servers do
-		b.each(func(k *worker) { k.left = true })
+		b.each(func(k *worker) { k.movedOn = true })
 	}
 }
 
@@ -292,15 +292,15 @@ func (b *board) named(words string) *worker {
 	return nil
 }
 
-// leave records that the model went on with something else, unless the call looks at
+// moveOn records that the model went on with something else, unless the call looks at
 // what it waits for.
-func (b *board) leave(e *event) {
+func (b *board) moveOn(e *event) {
 	for i := range b.workers {
 		if w := &b.workers[i]; !w.done && hasWord(e.looked, w.names[idOfWork]) {
 			return
 		}
 	}
-	b.each(func(w *worker) { w.left = true })
+	b.each(func(w *worker) { w.movedOn = true })
 }
 
 // rouse sets those to work that a message goes to.

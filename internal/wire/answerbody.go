@@ -52,7 +52,7 @@ type AnswerBody struct {
 	began   bool   // something was read
 	seam    seam   // after the bytes that were read last
 	holding bool   // the codec holds events: nothing may be relayed before them
-	partial bool   // the buffer was scanned: it has the beginning of an event at most
+	scanned bool   // the buffer was scanned: it holds no complete event that may be relayed
 	closed  atomic.Bool
 }
 
@@ -86,11 +86,11 @@ func (b *AnswerBody) readMore(p []byte) int {
 			return 0
 		}
 		if b.err != nil {
-			return b.readRest(p)
+			return b.readBufferedTail(p)
 		}
 		came, relay := b.first.reader.Buffered(), b.stream.Relay()
 		switch {
-		case relay != nil && (len(came) == 0 || b.partial):
+		case relay != nil && (len(came) == 0 || b.scanned):
 			return 0
 		case relay != nil && b.first.reader.IsBetween():
 			n, forEngine := b.scan(came, relay)
@@ -113,8 +113,8 @@ func (b *AnswerBody) readMore(p []byte) int {
 	}
 }
 
-// readRest does what readTail does, with the bytes that have arrived.
-func (b *AnswerBody) readRest(p []byte) int {
+// readBufferedTail does what readTail does, with the bytes that have arrived.
+func (b *AnswerBody) readBufferedTail(p []byte) int {
 	if f := b.first; len(f.reader.Buffered()) > 0 {
 		n, _ := b.readTail(p)
 		return n
@@ -185,7 +185,7 @@ const (
 // engine handles the next event.
 func (b *AnswerBody) relay(p []byte, r Relay) int {
 	f := &b.first.reader
-	if len(f.Buffered()) > 0 && !b.partial {
+	if len(f.Buffered()) > 0 && !b.scanned {
 		n, forEngine := b.scan(f.Buffered(), r)
 		if n > 0 {
 			b.out = f.Take(n)
@@ -223,7 +223,7 @@ func (b *AnswerBody) relayNext(p []byte, r Relay) int {
 
 // show makes the event that the engine shows available to Read.
 func (b *AnswerBody) show(e sse.Event, err error) {
-	b.err, b.partial = err, false
+	b.err, b.scanned = err, false
 	holder, isHolder := b.codec.(Holder)
 	switch {
 	case err == nil && isHolder && !e.Written:
@@ -334,7 +334,7 @@ func (b *AnswerBody) scan(buffer []byte, r Relay) (n int, forEngine bool) {
 		}
 		n = end
 		if !b.began && endsBlank(buffer[:n]) {
-			b.partial = false
+			b.scanned = false
 			b.seam.follow(buffer[:n])
 			return n, false
 		}
@@ -342,7 +342,7 @@ func (b *AnswerBody) scan(buffer []byte, r Relay) (n int, forEngine bool) {
 	if n > 0 {
 		b.seam.follow(buffer[:n])
 	}
-	b.partial = !forEngine
+	b.scanned = !forEngine
 	return n, forEngine
 }
 
@@ -421,7 +421,7 @@ func NewSource(body io.ReadCloser, k *adapter.Continuation) *Source {
 	if k == nil {
 		return &Source{reader: sse.NewReader(body)}
 	}
-	return &Source{reader: sse.NewStrictReader(touched{body, k.Touch}), continuation: true}
+	return &Source{reader: sse.NewStrictReader(notifyingBody{body, k.Touch}), continuation: true}
 }
 
 // Recv returns the next event. It returns the caller's own turn to the last
@@ -481,18 +481,18 @@ func (s *Source) Close() error {
 	return s.reader.Close()
 }
 
-// touched is a body that reports when bytes arrive.
-type touched struct {
+// notifyingBody is a body that reports when bytes arrive.
+type notifyingBody struct {
 	io.ReadCloser
 
-	touch func()
+	onBytes func()
 }
 
 // Read implements [io.Reader].
-func (t touched) Read(p []byte) (int, error) {
+func (t notifyingBody) Read(p []byte) (int, error) {
 	n, err := t.ReadCloser.Read(p)
 	if n > 0 {
-		t.touch()
+		t.onBytes()
 	}
 	return n, err
 }

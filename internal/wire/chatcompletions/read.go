@@ -40,14 +40,14 @@ func (d *dialect) Read(e *sse.Event, t adapter.TurnReader) {
 
 func (d *dialect) readChunk(json []byte, t adapter.TurnReader) {
 	var found [len(envelopeNames)][]byte
-	var m met
+	var seen seenMembers
 	if d.document != nil {
 		d.document.reasoning.SetTurn("")
 	}
 	s := rawjson.Over(json)
 	for name := range s.Members() {
 		at := slices.Index(chunkNames, name)
-		m.meet(at)
+		seen.add(at)
 		switch name {
 		case "choices":
 			d.readChoices(&s, t)
@@ -68,7 +68,7 @@ func (d *dialect) readChunk(json []byte, t adapter.TurnReader) {
 	if !s.OK() {
 		t.Fail(wire.ErrUnreadable)
 	}
-	m.failIfTwice(t)
+	seen.failIfTwice(t)
 	if string(found[1]) == `"error"` {
 		t.Fail(wire.Reported(json))
 	}
@@ -76,16 +76,16 @@ func (d *dialect) readChunk(json []byte, t adapter.TurnReader) {
 	d.takeEnvelope(&found, t)
 }
 
-// met is a bit set of the members that were read in an object. An answer must
+// seenMembers is a bit set of the members that were read in an object. An answer must
 // not have a member twice that carryon changes: showing the replacement twice
 // could make a small answer very large.
-type met struct {
+type seenMembers struct {
 	bits  uint16
 	twice bool
 }
 
-// meet records the i-th member that counts; -1 is none.
-func (m *met) meet(i int) {
+// add records the i-th member that counts; -1 is none.
+func (m *seenMembers) add(i int) {
 	if i >= 0 {
 		m.twice = m.twice || m.bits&(1<<i) != 0
 		m.bits |= 1 << i
@@ -93,7 +93,7 @@ func (m *met) meet(i int) {
 }
 
 // failIfTwice fails the turn if an object had a member twice.
-func (m *met) failIfTwice(t adapter.TurnReader) {
+func (m *seenMembers) failIfTwice(t adapter.TurnReader) {
 	if m.twice {
 		t.Fail(wire.ErrUnreadable)
 	}
@@ -178,17 +178,17 @@ func callsOf(choice []byte) (calls, pauses bool) {
 
 func (d *dialect) readChoice(s *rawjson.Scanner, t adapter.TurnReader) {
 	finish, choice := "", *s
-	var m met
+	var seen seenMembers
 	for name := range s.Members() {
 		switch name {
 		case d.body():
-			m.meet(0)
+			seen.add(0)
 			if kind := s.Kind(); kind != '{' && kind != 'n' {
 				d.readOdd(t)
 			}
 			d.readBody(s, t)
 		case "finish_reason":
-			m.meet(1)
+			seen.add(1)
 			finish = d.texts.Of(s.Raw())
 		case "logprobs":
 			if d.document != nil {
@@ -196,15 +196,15 @@ func (d *dialect) readChoice(s *rawjson.Scanner, t adapter.TurnReader) {
 			}
 		}
 	}
-	m.failIfTwice(t)
+	seen.failIfTwice(t)
 	t.Finish(finish)
 }
 
 func (d *dialect) readBody(s *rawjson.Scanner, t adapter.TurnReader) {
 	reasoned := false
-	var m met
+	var seen seenMembers
 	for name := range s.Members() {
-		m.meet(slices.Index(bodyNames[:], name))
+		seen.add(slices.Index(bodyNames[:], name))
 		switch name {
 		case "content":
 			d.readContent(s, t)
@@ -229,7 +229,7 @@ func (d *dialect) readBody(s *rawjson.Scanner, t adapter.TurnReader) {
 			}
 		}
 	}
-	m.failIfTwice(t)
+	seen.failIfTwice(t)
 }
 
 // bodyNames are the names of a choice's member with the model's message.

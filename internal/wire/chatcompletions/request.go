@@ -29,11 +29,11 @@ func (Protocol) Match(u *url.URL) bool { return strings.HasSuffix(u.Path, "/chat
 // Parse implements [wire.Protocol].
 func (Protocol) Parse(_ *url.URL, body []byte, source wire.Body) (adapter.Request, wire.Request, bool) {
 	p := parser{request: &request{source: source}}
-	p.facts.Provider = "openai"
+	p.reader.Provider = "openai"
 	ok := p.read(body)
-	p.facts.History, p.facts.ToolNames = p.request.history, p.request
-	p.request.ownPause = p.facts.OwnPause
-	return p.facts.Request, p.request, ok
+	p.reader.History, p.reader.ToolNames = p.request.history, p.request
+	p.request.ownPause = p.reader.OwnPause
+	return p.reader.Request, p.request, ok
 }
 
 // request has the facts about a request that are needed to extend it.
@@ -67,56 +67,56 @@ func (r *request) Refusal(body []byte) error { return wire.RefusalIn(body) }
 // parser reads the body of a request.
 type parser struct {
 	request  *request
-	facts    wire.RequestReader
+	reader   wire.RequestReader
 	prefills bool // the last message is the beginning of the answer
 }
 
 // read reads the body, and reports whether it is the JSON of a request.
 func (p *parser) read(body []byte) bool {
-	f := &p.facts
+	r := &p.reader
 	s := rawjson.Over(body)
 	isObject := s.Kind() == '{'
 	for name := range s.Members() {
 		p.readMember(name, &s)
 	}
-	f.End(identityOf, addLoop)
+	r.End(identityOf, addLoop)
 	switch {
 	case p.prefills:
-		f.LeaveAlone = reasons.Prefill
-	case f.Messages == 0:
-		f.LeaveAlone = reasons.NoMessages
-	case f.Unanswered && wire.IsSideCall(f.User):
-		f.LeaveAlone = reasons.SideCall
+		r.LeaveAlone = reasons.Prefill
+	case r.Messages == 0:
+		r.LeaveAlone = reasons.NoMessages
+	case r.Unanswered && wire.IsSideCall(r.User):
+		r.LeaveAlone = reasons.SideCall
 	}
 	return isObject && s.OK() && s.Kind() == 0
 }
 
 // readMember reads a member of the request.
 func (p *parser) readMember(name string, s *rawjson.Scanner) {
-	f := &p.facts
+	r := &p.reader
 	switch name {
 	case "messages":
 		p.readMessages(s)
 	case "tools":
 		p.readTools(s)
 	case "tool_choice":
-		f.Choice = toolchoice.Of(json.RawMessage(s.Raw()))
+		r.Choice = toolchoice.Of(json.RawMessage(s.Raw()))
 	case "functions", "function_call":
 		raw := s.Raw()
-		f.Legacy = f.Legacy || !rawjson.IsNull(raw) && string(raw) != "[]"
+		r.Legacy = r.Legacy || !rawjson.IsNull(raw) && string(raw) != "[]"
 	case "n":
-		f.N, _ = strconv.Atoi(rawjson.View(s.Raw()))
+		r.N, _ = strconv.Atoi(rawjson.View(s.Raw()))
 	case "response_format", "guided_json", "guided_regex", "guided_choice", "guided_grammar", "structured_outputs", "json_schema", "grammar":
-		f.JSON = f.JSON || constrains(name, s)
+		r.JSON = r.JSON || constrains(name, s)
 	case "continue_final_message":
 		p.prefills = p.prefills || string(s.Raw()) == "true"
 	case "stream":
 		p.request.stream = string(s.Raw()) == "true"
-		f.Streamed = p.request.stream
+		r.Streamed = p.request.stream
 	case "store":
 		p.request.stored = string(s.Raw()) == "true"
 	case "model":
-		f.Model = rawjson.TextView(s.Raw())
+		r.Model = rawjson.TextView(s.Raw())
 	}
 }
 
@@ -132,7 +132,7 @@ func constrains(name string, s *rawjson.Scanner) bool {
 
 // readMessages reads the list of messages.
 func (p *parser) readMessages(s *rawjson.Scanner) {
-	p.facts.Begin(s)
+	p.reader.Begin(s)
 	prefix := false
 	for range p.request.messages.Elements(s) {
 		m := readMessage(s)
@@ -142,23 +142,23 @@ func (p *parser) readMessages(s *rawjson.Scanner) {
 	p.prefills = p.prefills || prefix
 }
 
-// addMessage adds a message to the facts.
+// addMessage adds a message.
 func (p *parser) addMessage(m *message) {
-	f := &p.facts
+	r := &p.reader
 	for i := range m.reasoning {
 		p.request.reasoning[i] = p.request.reasoning[i] || m.reasoning[i]
-		f.Reasoning = f.Reasoning || m.reasoning[i]
+		r.Reasoning = r.Reasoning || m.reasoning[i]
 	}
 	switch role := string(m.role); {
-	case f.System == 0 && (role == `"system"` || role == `"developer"`) && takesText(m.content):
-		f.System = f.Messages + 1
+	case r.System == 0 && (role == `"system"` || role == `"developer"`) && takesText(m.content):
+		r.System = r.Messages + 1
 	case role == `"user"`:
-		f.AddUser(identityOf(m.content))
+		r.AddUser(identityOf(m.content))
 	case role == `"assistant"` || role == `"tool"` || m.calls != nil:
 		calls := rawjson.Over(m.calls)
-		f.AddAnswer(calls.Open('[') && calls.Element())
+		r.AddAnswer(calls.Open('[') && calls.Element())
 	}
-	f.EndMessage(m.content)
+	r.EndMessage(m.content)
 }
 
 // message has the members of a message; an absent member is nil.
@@ -198,15 +198,15 @@ func readMessage(s *rawjson.Scanner) message {
 
 // readTools counts the tools and looks for the caller's own todo_pause.
 func (p *parser) readTools(s *rawjson.Scanner) {
-	f := &p.facts
-	f.Tools, f.StrictTools, f.OwnPause = 0, true, false
+	r := &p.reader
+	r.Tools, r.StrictTools, r.OwnPause = 0, true, false
 	for range s.Elements() {
 		t := readTool(s)
-		f.Tools++
-		f.StrictTools = f.StrictTools && t.strict
-		f.OwnPause = f.OwnPause || pause.Is(t.name)
+		r.Tools++
+		r.StrictTools = r.StrictTools && t.strict
+		r.OwnPause = r.OwnPause || pause.Is(t.name)
 	}
-	f.StrictTools = f.StrictTools && f.Tools > 0
+	r.StrictTools = r.StrictTools && r.Tools > 0
 }
 
 // tool has the facts about a tool.

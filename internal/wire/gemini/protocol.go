@@ -38,11 +38,11 @@ func (Protocol) Match(u *url.URL) bool {
 func (Protocol) Parse(u *url.URL, body []byte, source wire.Body) (adapter.Request, wire.Request, bool) {
 	e := endpointOf(u)
 	p := parser{request: &request{endpoint: e, source: source}}
-	p.facts.Provider, p.facts.Model, p.facts.Streamed = e.provider, e.model, e.stream
-	p.facts.LeaveAloneIf(e.stream && !e.events, reasons.Framing)
+	p.reader.Provider, p.reader.Model, p.reader.Streamed = e.provider, e.model, e.stream
+	p.reader.LeaveAloneIf(e.stream && !e.events, reasons.Framing)
 	ok := p.read(body)
-	p.facts.History, p.facts.ToolNames = p.request.history, p.request
-	return p.facts.Request, p.request, ok
+	p.reader.History, p.reader.ToolNames = p.request.history, p.request
+	return p.reader.Request, p.request, ok
 }
 
 // methods are those of the API's models, in any version of the API.

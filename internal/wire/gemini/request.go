@@ -56,7 +56,7 @@ func (r *request) inner(body []byte) []byte {
 // parser reads the body of a request.
 type parser struct {
 	request *request
-	facts   wire.RequestReader
+	reader  wire.RequestReader
 
 	// What follows is of the contents.
 	isList bool
@@ -69,8 +69,8 @@ func (p *parser) read(body []byte) bool {
 	isObject := s.Kind() == '{'
 	for name := range s.Members() {
 		switch {
-		case name == "model" && p.facts.Model == "":
-			p.facts.Model = strings.TrimPrefix(rawjson.TextView(s.Raw()), "models/")
+		case name == "model" && p.reader.Model == "":
+			p.reader.Model = strings.TrimPrefix(rawjson.TextView(s.Raw()), "models/")
 		case !p.request.wrapped:
 			p.readMember(name, &s)
 		case name == "request":
@@ -79,11 +79,11 @@ func (p *parser) read(body []byte) bool {
 			}
 		}
 	}
-	f := &p.facts
-	f.End(wordsOf, addLoop)
-	f.LeaveAloneIf(f.Messages == 0, reasons.NoMessages)
-	f.LeaveAloneIf(p.last.role == roleModel, reasons.Prefill)
-	f.LeaveAloneIf(p.last.role == roleUser && wire.IsSideCall(textOf(p.last.parts)), reasons.SideCall)
+	r := &p.reader
+	r.End(wordsOf, addLoop)
+	r.LeaveAloneIf(r.Messages == 0, reasons.NoMessages)
+	r.LeaveAloneIf(p.last.role == roleModel, reasons.Prefill)
+	r.LeaveAloneIf(p.last.role == roleUser && wire.IsSideCall(textOf(p.last.parts)), reasons.SideCall)
 	return isObject && p.isList && s.OK() && s.Kind() == 0
 }
 
@@ -99,29 +99,29 @@ func (p *parser) readMember(name string, s *rawjson.Scanner) {
 	case "generationConfig":
 		p.readConfig(s)
 	case "cachedContent":
-		p.facts.Toolless = !rawjson.IsEmpty(s.Raw()) // what is cached has the tools
-		p.facts.LeaveAloneIf(p.facts.Toolless, reasons.CachedContent)
+		p.reader.Toolless = !rawjson.IsEmpty(s.Raw()) // what is cached has the tools
+		p.reader.LeaveAloneIf(p.reader.Toolless, reasons.CachedContent)
 	case "continuationToken":
-		p.facts.LeaveAloneIf(!rawjson.IsEmpty(s.Raw()), reasons.Resumption)
+		p.reader.LeaveAloneIf(!rawjson.IsEmpty(s.Raw()), reasons.Resumption)
 	}
 }
 
 // readConfig reads what determines the form of the answer.
 func (p *parser) readConfig(s *rawjson.Scanner) {
-	f := &p.facts
+	r := &p.reader
 	for name := range s.Members() {
 		raw := s.Raw()
 		switch camel(name) {
 		case "candidateCount":
-			f.N, _ = rawjson.Int(raw)
+			r.N, _ = rawjson.Int(raw)
 		case "responseMimeType":
-			f.JSON = f.JSON || !rawjson.IsEmpty(raw) && rawjson.TextView(raw) != "text/plain"
+			r.JSON = r.JSON || !rawjson.IsEmpty(raw) && rawjson.TextView(raw) != "text/plain"
 		case "responseSchema", "responseJsonSchema", "responseFormat":
-			f.JSON = f.JSON || !rawjson.IsNull(raw)
+			r.JSON = r.JSON || !rawjson.IsNull(raw)
 		case "responseModalities":
-			p.facts.LeaveAloneIf(slices.ContainsFunc(rawjson.Elements(raw), isNotText), reasons.Modalities)
+			p.reader.LeaveAloneIf(slices.ContainsFunc(rawjson.Elements(raw), isNotText), reasons.Modalities)
 		case "stopSequences":
-			p.facts.LeaveAloneIf(!rawjson.IsEmpty(raw) && len(rawjson.Elements(raw)) > 0, reasons.StopSequences)
+			p.reader.LeaveAloneIf(!rawjson.IsEmpty(raw) && len(rawjson.Elements(raw)) > 0, reasons.StopSequences)
 		}
 	}
 }
@@ -136,13 +136,13 @@ func (p *parser) readToolConfig(raw []byte) {
 	mode := callingConfig(raw)
 	switch strings.ToUpper(wire.WordOf(mode)) {
 	case "", "AUTO", "MODE_UNSPECIFIED", "VALIDATED", "0", "1", "4":
-		p.facts.Choice = adapter.ToolChoiceAuto
+		p.reader.Choice = adapter.ToolChoiceAuto
 	case "NONE", "3":
-		p.facts.Choice = adapter.ToolChoiceNone
+		p.reader.Choice = adapter.ToolChoiceNone
 	case "ANY", "2":
-		p.facts.Choice = adapter.ToolChoiceRequired
+		p.reader.Choice = adapter.ToolChoiceRequired
 	default:
-		p.facts.Choice = adapter.ToolChoiceNamed // unknown
+		p.reader.Choice = adapter.ToolChoiceNamed // unknown
 	}
 }
 
@@ -165,11 +165,11 @@ func member(raw []byte, name string) (value []byte) {
 // readTools counts the functions and looks for the caller's own todo_pause. Tools that
 // the provider runs are in the same list, and are not counted.
 func (p *parser) readTools(s *rawjson.Scanner) {
-	f := &p.facts
-	f.Tools, f.OwnPause = 0, false
+	r := &p.reader
+	r.Tools, r.OwnPause = 0, false
 	for declaration := range declarations(s) {
-		f.Tools++
-		f.OwnPause = f.OwnPause || pause.Is(rawjson.TextOf(rawjson.Member(declaration, "name")))
+		r.Tools++
+		r.OwnPause = r.OwnPause || pause.Is(rawjson.TextOf(rawjson.Member(declaration, "name")))
 	}
 }
 
@@ -183,19 +183,19 @@ const (
 // readContents reads the list of contents, which is the next value. One with the result of
 // a call is not the user's, and neither is one that only tells the model to go on.
 func (p *parser) readContents(s *rawjson.Scanner) {
-	f := &p.facts
-	f.Begin(s)
+	r := &p.reader
+	r.Begin(s)
 	p.isList, p.last = s.Kind() == '[', content{}
 	for range p.request.contents.Elements(s) {
 		m := readContent(s)
 		if m.role == roleUser && !m.result {
 			if text := wordsOf(m.parts); !wire.IsNudge(text) {
-				f.AddUser(text)
+				r.AddUser(text)
 			}
 		} else {
-			f.AddAnswer(m.role == roleModel && m.call)
+			r.AddAnswer(m.role == roleModel && m.call)
 		}
-		f.EndMessage(m.parts)
+		r.EndMessage(m.parts)
 		p.last = m
 	}
 }

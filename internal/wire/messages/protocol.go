@@ -30,11 +30,11 @@ func (Protocol) Match(u *url.URL) bool {
 // /messages too, but no list of messages in the body.
 func (Protocol) Parse(_ *url.URL, body []byte, source wire.Body) (adapter.Request, wire.Request, bool) {
 	p := parser{request: &request{source: source}}
-	p.facts.Provider, p.facts.SaysDone = "anthropic", true
+	p.reader.Provider, p.reader.SaysDone = "anthropic", true
 	ok := p.read(body)
-	p.facts.FixedPrefix = p.mayThink()
-	p.facts.History, p.facts.ToolNames = p.request.history, p.request
-	return p.facts.Request, p.request, ok
+	p.reader.FixedPrefix = p.mayThink()
+	p.reader.History, p.reader.ToolNames = p.request.history, p.request
+	return p.reader.Request, p.request, ok
 }
 
 // The types of content blocks that this package looks at.
@@ -76,7 +76,7 @@ func (p *parser) mayThink() bool {
 	case p.thinking != "":
 		return p.thinking != "disabled"
 	}
-	return thinksUnasked(p.facts.Model)
+	return thinksUnasked(p.reader.Model)
 }
 
 // thinksUnasked reports whether a model may think although the request does not

@@ -38,7 +38,7 @@ func (r *request) Refusal(body []byte) error { return wire.RefusalIn(body) }
 // parser reads the body of a request.
 type parser struct {
 	request  *request
-	facts    wire.RequestReader
+	reader   wire.RequestReader
 	thinking string // the type of thinking that is asked for, or ""
 
 	// What follows is of the messages.
@@ -50,7 +50,7 @@ type parser struct {
 
 // read reads the body, and reports whether it is the JSON of a request.
 func (p *parser) read(body []byte) bool {
-	f := &p.facts
+	r := &p.reader
 	s := rawjson.Over(body)
 	isObject := s.Kind() == '{'
 	for name := range s.Members() {
@@ -60,37 +60,37 @@ func (p *parser) read(body []byte) bool {
 		case "tools":
 			p.readTools(&s)
 		case "tool_choice":
-			f.Choice = toolchoice.Of(json.RawMessage(s.Raw()))
+			r.Choice = toolchoice.Of(json.RawMessage(s.Raw()))
 		case "model":
-			f.Model = rawjson.TextView(s.Raw())
+			r.Model = rawjson.TextView(s.Raw())
 		case "stream":
 			p.request.stream = string(s.Raw()) == "true"
-			f.Streamed = p.request.stream
+			r.Streamed = p.request.stream
 		default:
 			p.readOption(name, &s)
 		}
 	}
-	f.End(wordsOf, addLoop)
-	f.LeaveAloneIf(f.Messages == 0, reasons.NoMessages)
-	f.LeaveAloneIf(p.last == roleAssistant, reasons.Prefill)
-	f.LeaveAloneIf(isSideCall(p.newest), reasons.SideCall)
+	r.End(wordsOf, addLoop)
+	r.LeaveAloneIf(r.Messages == 0, reasons.NoMessages)
+	r.LeaveAloneIf(p.last == roleAssistant, reasons.Prefill)
+	r.LeaveAloneIf(isSideCall(p.newest), reasons.SideCall)
 	return isObject && p.isList && s.OK() && s.Kind() == 0
 }
 
 // readOption reads a member that determines the form of the answer.
 func (p *parser) readOption(name string, s *rawjson.Scanner) {
-	f := &p.facts
+	r := &p.reader
 	switch name {
 	case "thinking":
 		p.thinking = rawjson.TextOf(s.Peek("type"))
 	case "output_config":
-		f.JSON = f.JSON || !rawjson.IsNull(s.Peek("format"))
+		r.JSON = r.JSON || !rawjson.IsNull(s.Peek("format"))
 	case "output_format":
-		f.JSON = f.JSON || !rawjson.IsNull(s.Raw())
+		r.JSON = r.JSON || !rawjson.IsNull(s.Raw())
 	case "max_tokens":
-		f.LeaveAloneIf(string(s.Raw()) == "0", reasons.NoAnswer)
+		r.LeaveAloneIf(string(s.Raw()) == "0", reasons.NoAnswer)
 	case "context_management":
-		f.LeaveAloneIf(stopsAfterCompaction(s.Raw()), reasons.Compaction)
+		r.LeaveAloneIf(stopsAfterCompaction(s.Raw()), reasons.Compaction)
 	}
 }
 
@@ -124,8 +124,8 @@ func stopsAfterCompaction(management []byte) bool {
 // readMessages reads the list of messages, which is the next value. One with the result
 // of a tool is not the user's.
 func (p *parser) readMessages(s *rawjson.Scanner) {
-	f := &p.facts
-	f.Begin(s)
+	r := &p.reader
+	r.Begin(s)
 	p.isList, p.last, p.newest, p.thought = s.Kind() == '[', "", nil, false
 	for range p.request.messages.Elements(s) {
 		m := readMessage(s)
@@ -139,11 +139,11 @@ func (p *parser) readMessages(s *rawjson.Scanner) {
 		switch {
 		case m.role == roleSystem:
 		case m.role == roleUser && !m.has.result:
-			f.AddUser(wordsOf(m.content))
+			r.AddUser(wordsOf(m.content))
 		default:
-			f.AddAnswer(m.role == roleAssistant && m.has.call)
+			r.AddAnswer(m.role == roleAssistant && m.has.call)
 		}
-		f.EndMessage(m.content)
+		r.EndMessage(m.content)
 	}
 }
 
@@ -220,8 +220,8 @@ func readKinds(s *rawjson.Scanner) (found kinds) {
 
 // readTools counts the tools and looks for the caller's own todo_pause.
 func (p *parser) readTools(s *rawjson.Scanner) {
-	f := &p.facts
-	f.Tools, f.StrictTools, f.OwnPause = 0, true, false
+	r := &p.reader
+	r.Tools, r.StrictTools, r.OwnPause = 0, true, false
 	for range s.Elements() {
 		var name, strict []byte
 		for member := range s.Members() {
@@ -232,11 +232,11 @@ func (p *parser) readTools(s *rawjson.Scanner) {
 				strict = s.Raw()
 			}
 		}
-		f.Tools++
-		f.StrictTools = f.StrictTools && string(strict) == "true"
-		f.OwnPause = f.OwnPause || pause.Is(rawjson.TextOf(name))
+		r.Tools++
+		r.StrictTools = r.StrictTools && string(strict) == "true"
+		r.OwnPause = r.OwnPause || pause.Is(rawjson.TextOf(name))
 	}
-	f.StrictTools = f.StrictTools && f.Tools > 0
+	r.StrictTools = r.StrictTools && r.Tools > 0
 }
 
 // textOf returns the text of a content, that of tool results included.

@@ -47,10 +47,10 @@ func (Protocol) Match(u *url.URL) bool { return strings.HasSuffix(u.Path, "/resp
 // Parse implements [wire.Protocol].
 func (p Protocol) Parse(_ *url.URL, body []byte, source wire.Body) (adapter.Request, wire.Request, bool) {
 	in := parser{request: &request{chains: p.chains, caller: p.caller, stored: true, source: source}}
-	in.facts.Provider = "openai"
+	in.reader.Provider = "openai"
 	ok := in.read(body)
-	in.facts.History, in.facts.ToolNames = in.request.history, in.request
-	return in.facts.Request, in.request, ok
+	in.reader.History, in.reader.ToolNames = in.request.history, in.request
+	return in.reader.Request, in.request, ok
 }
 
 // Translates implements [wire.Translator].

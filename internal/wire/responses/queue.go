@@ -123,7 +123,7 @@ func (e *entry) isCertain() bool { return e.showsItem() && e.item.shown.visibili
 type step uint8
 
 const (
-	wait step = iota
+	hold step = iota
 	show
 	drop
 )
@@ -140,11 +140,11 @@ func (q *queue) step() step {
 	case s.visibility == dropped:
 		return drop
 	case it.kind == message && s.pending > 0 && e.role != content:
-		return wait
+		return hold
 	case s.visibility == undecided && !followed:
-		return wait
+		return hold
 	case it.kind == message && e.role == closing && !followed:
-		return wait
+		return hold
 	}
 	return show
 }
@@ -168,7 +168,7 @@ func (o *output) flush(all bool) {
 	all = all || q.isFull()
 	for !q.isEmpty() {
 		next := q.step()
-		if next == wait && !all {
+		if next == hold && !all {
 			break
 		}
 		if it := q.entries[q.head].item; next != drop && it != nil {

@@ -71,7 +71,7 @@ func (r *request) Refusal(body []byte) error { return wire.RefusalIn(body) }
 // parser reads the body of a request.
 type parser struct {
 	request   *request
-	facts     wire.RequestReader
+	reader    wire.RequestReader
 	left      continuation.Reason // why it is left alone, if it is
 	callsTool bool                // it offers a tool that the caller runs
 	strict    bool                // all functions ask for strict arguments
@@ -80,8 +80,8 @@ type parser struct {
 
 // read reads the body, and reports whether it is the JSON of a request.
 func (p *parser) read(body []byte) bool {
-	f := &p.facts
-	f.NoSeparator, f.LeaveAlone = true, reasons.NoMessages
+	r := &p.reader
+	r.NoSeparator, r.LeaveAlone = true, reasons.NoMessages
 	p.strict = true
 	s := rawjson.Over(body)
 	isObject := s.Kind() == '{'
@@ -99,21 +99,21 @@ func (p *parser) read(body []byte) bool {
 		return false // nobody can say which of them counts
 	}
 	if p.left != reasons.None {
-		f.LeaveAlone = p.left
+		r.LeaveAlone = p.left
 	}
 	if !p.callsTool && !p.request.ownTools.shell { // the server runs all: a chat with a search, and no agent
-		f.Tools = 0
+		r.Tools = 0
 	}
-	p.request.ownTools.pause = f.OwnPause
-	f.StrictTools = p.strict && p.functions > 0
+	p.request.ownTools.pause = r.OwnPause
+	r.StrictTools = p.strict && p.functions > 0
 	p.request.lite = p.request.lite && !p.request.hasTools
-	f.FixedPrefix = p.request.lite
+	r.FixedPrefix = p.request.lite
 	return isObject && s.OK() && s.Kind() == 0
 }
 
 // readMember reads a member, whose value is next in s.
 func (p *parser) readMember(name string, s *rawjson.Scanner) {
-	f := &p.facts
+	r := &p.reader
 	switch name {
 	case "input":
 		p.readInput(s)
@@ -121,15 +121,15 @@ func (p *parser) readMember(name string, s *rawjson.Scanner) {
 		p.request.hasTools = s.Kind() == '['
 		p.readTools(s)
 	case "tool_choice":
-		f.Choice = choiceOf(s.Raw())
+		r.Choice = choiceOf(s.Raw())
 	case "text":
 		kind := rawjson.TextOf(rawjson.Member(s.Peek("format"), "type"))
-		f.JSON = kind != "" && kind != "text"
+		r.JSON = kind != "" && kind != "text"
 	case "stream":
 		p.request.streams = string(s.Raw()) == "true"
-		f.Streamed = p.request.streams
+		r.Streamed = p.request.streams
 	case "model":
-		f.Model = rawjson.TextView(s.Raw())
+		r.Model = rawjson.TextView(s.Raw())
 	case "store":
 		p.request.stored = string(s.Raw()) != "false"
 	case "previous_response_id":
@@ -139,7 +139,7 @@ func (p *parser) readMember(name string, s *rawjson.Scanner) {
 	case "client_metadata":
 		metadata := s.Raw()
 		p.leaveIf(wire.HasSideMetadata(metadata), reasons.SideCall)
-		p.facts.SubAgent = wire.HasSubAgentMetadata(metadata)
+		p.reader.SubAgent = wire.HasSubAgentMetadata(metadata)
 	case "background":
 		p.leaveIf(string(s.Raw()) == "true", reasons.BackgroundResponse)
 	}
@@ -153,39 +153,39 @@ func (p *parser) leaveIf(holds bool, reason continuation.Reason) {
 
 // readInput reads the input, which is the next value.
 func (p *parser) readInput(s *rawjson.Scanner) {
-	f := &p.facts
-	f.Begin(s)
+	r := &p.reader
+	r.Begin(s)
 	switch s.Kind() {
 	case '"':
-		f.LeaveAlone = reasons.None
+		r.LeaveAlone = reasons.None
 		p.request.input.Begin(s)
-		f.Messages, f.Users, f.User, f.Unanswered = 1, 1, rawjson.TextOf(s.Raw()), true
-		f.FirstUser = f.User
+		r.Messages, r.Users, r.User, r.Unanswered = 1, 1, rawjson.TextOf(s.Raw()), true
+		r.FirstUser = r.User
 	case '[':
 		for range p.request.input.Elements(s) {
-			f.LeaveAlone = reasons.None
+			r.LeaveAlone = reasons.None
 			p.readInputItem(s)
 		}
-		p.leaveIf(f.Unanswered && wire.IsSideCall(f.User), reasons.SideCall)
+		p.leaveIf(r.Unanswered && wire.IsSideCall(r.User), reasons.SideCall)
 	}
-	f.End(identityOf, addLoop)
+	r.End(identityOf, addLoop)
 }
 
 func (p *parser) readInputItem(s *rawjson.Scanner) {
-	f := &p.facts
+	r := &p.reader
 	item := readItem(s)
 	switch role := string(item.role); role {
 	case `"user"`:
 		p.request.typed = item.typeName == "message" && !rawjson.IsString(item.content)
-		f.AddUser(identityOf(item.content))
+		r.AddUser(identityOf(item.content))
 	case `"system"`, `"developer"`:
-		if f.System == 0 && wire.TakesText(item.content) {
-			f.System = f.Messages + 1
+		if r.System == 0 && wire.TakesText(item.content) {
+			r.System = r.Messages + 1
 		}
 	default:
-		f.AddAnswer(item.kind != unknown && item.callID != nil)
+		r.AddAnswer(item.kind != unknown && item.callID != nil)
 	}
-	f.EndMessage(item.content)
+	r.EndMessage(item.content)
 	if item.typeName == additionalTools {
 		p.request.lite = true
 		tools := rawjson.Over(item.tools)
@@ -234,17 +234,17 @@ func readTool(s *rawjson.Scanner) tool {
 
 // readTools counts the tools and looks for the caller's own todo_pause.
 func (p *parser) readTools(s *rawjson.Scanner) {
-	f := &p.facts
+	r := &p.reader
 	for range s.Elements() {
-		f.Tools++
+		r.Tools++
 		t := readTool(s)
 		switch t.kind {
 		case "function":
 			p.functions++
 			p.strict = p.strict && string(t.strict) == "true"
-			f.OwnPause = f.OwnPause || pause.Is(rawjson.TextView(t.name))
+			r.OwnPause = r.OwnPause || pause.Is(rawjson.TextView(t.name))
 		case "custom":
-			f.OwnPause = f.OwnPause || pause.Is(rawjson.TextView(t.name))
+			r.OwnPause = r.OwnPause || pause.Is(rawjson.TextView(t.name))
 		case "shell":
 			where := rawjson.TextView(rawjson.Member(t.environment, "type"))
 			p.request.ownTools.shell = p.request.ownTools.shell || where == "" || where == "local"
