@@ -85,10 +85,9 @@ const across = 3
 
 // tables write the counts of all agents, then a column for each.
 func (r *Report) tables(b *strings.Builder) {
-	var names []string
-	var columns []*Counts
+	names, columns := make([]string, 0, len(r.Agents)+1), make([]*Counts, 0, len(r.Agents)+1)
 	if len(r.Agents) != 1 {
-		names, columns = []string{"all"}, []*Counts{&r.All}
+		names, columns = append(names, "all"), append(columns, &r.All)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Agents)) {
 		names, columns = append(names, name), append(columns, r.Agents[name])
