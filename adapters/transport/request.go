@@ -236,7 +236,7 @@ func hashOf(body []byte) uint32 { return uint32(maphash.Bytes(hashSeed, body)) }
 
 var hashSeed = maphash.MakeSeed() //nolint:gochecknoglobals // constant while the process lives
 
-// firstRequest returns the request of the caller's firstRequest turn. It replaces the body unless
+// firstRequest returns the request of the caller's first turn. It replaces the body unless
 // body is nil.
 func (r *request) firstRequest(ctx context.Context, body []byte) *http.Request {
 	if body == nil {

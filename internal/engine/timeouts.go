@@ -94,7 +94,7 @@ func (t *Timeouts) CapSilence(limit time.Duration) time.Duration {
 	return min(limit, own)
 }
 
-// UntilFirst is Within for the first part of a continuation: the caller's silence
+// UntilFirst is CapSilence for the first part of a continuation: the caller's silence
 // began with the finish of the turn before.
 func (t *Timeouts) UntilFirst(limit time.Duration) time.Duration {
 	if t == nil || t.readTimeout == 0 || t.quietSince.IsZero() {

@@ -1,7 +1,6 @@
 package handback_test
 
 import (
-	"bufio"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -112,15 +111,21 @@ func share(k, n int) string {
 
 func labelledEnds(tb testing.TB, name string) (ends []labelledEnd) {
 	tb.Helper()
-	file, err := os.Open(filepath.Join("testdata", name))
-	require.NoError(tb, err)
-	defer file.Close()
-	for lines := bufio.NewScanner(file); lines.Scan(); {
+	for _, line := range linesOf(tb, name) {
 		var e labelledEnd
-		require.NoError(tb, json.Unmarshal(lines.Bytes(), &e))
+		require.NoError(tb, json.Unmarshal([]byte(line), &e))
 		ends = append(ends, e)
 	}
 	return ends
+}
+
+// linesOf returns the lines of a file of testdata.
+func linesOf(tb testing.TB, name string) []string {
+	tb.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	require.NoError(tb, err)
+	require.NotEmpty(tb, text)
+	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
 // What was measured is the floor: at most 5% of the hand-backs are continued, and at

@@ -1,8 +1,6 @@
 package handback_test
 
 import (
-	"bufio"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,12 +20,8 @@ func ends(tb testing.TB) map[handback.End][]string {
 		handback.Asks:    {strings.Repeat("The log is long and says the same. ", 9000) + "Shall I go on?"},
 		handback.Unclear: {strings.Repeat("> is it?\n", 100_000), strings.Repeat("\"", 100_000), strings.Repeat("“", 100_000)},
 	}
-	file, err := os.Open("testdata/ends.txt")
-	require.NoError(tb, err)
-	defer func() { require.NoError(tb, file.Close()) }()
 	var end handback.End
-	for lines := bufio.NewScanner(file); lines.Scan(); {
-		line := lines.Text()
+	for _, line := range linesOf(tb, "ends.txt") {
 		switch name, isName := strings.CutPrefix(line, "== "); {
 		case isName:
 			end = named(tb, name)

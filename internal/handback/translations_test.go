@@ -1,24 +1,20 @@
-package handback
+package handback_test
 
 import (
-	"bufio"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/carryon-go/carryon/internal/handback"
 )
 
 // A sentence ends a turn in the same way in every language.
 func TestTranslations(t *testing.T) {
 	t.Parallel()
-	file, err := os.Open("testdata/translations.txt")
-	require.NoError(t, err)
-	defer func() { require.NoError(t, file.Close()) }()
 	want := ""
-	for lines := bufio.NewScanner(file); lines.Scan(); {
-		line := lines.Text()
+	for _, line := range linesOf(t, "translations.txt") {
 		if line == "" {
 			want = ""
 		}
@@ -30,12 +26,12 @@ func TestTranslations(t *testing.T) {
 		if want == "" {
 			want = label
 		}
-		got := Of(text)
+		got := handback.Of(text)
 		switch want {
 		case "hands back": // by asking, or by leaving the rest
-			assert.Contains(t, []End{Asks, Leaves}, got, "%s is %v", line, got)
+			assert.Contains(t, []handback.End{handback.Asks, handback.Leaves}, got, "%s is %v", line, got)
 		case "goes on":
-			assert.Contains(t, []End{Announces, Unclear}, got, "%s is %v", line, got)
+			assert.Contains(t, []handback.End{handback.Announces, handback.Unclear}, got, "%s is %v", line, got)
 		default:
 			assert.Equal(t, want, got.String(), line)
 		}

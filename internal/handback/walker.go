@@ -201,7 +201,7 @@ func (w *walker) line() (line span, fence, ok bool) {
 	return line, fence, true
 }
 
-// nextParagraph reads the last unread nextParagraph that has a letter. ok is false if there is
+// nextParagraph reads the last unread paragraph that has a letter. ok is false if there is
 // none.
 func (w *walker) nextParagraph(buf *[maxParagraph]byte) (paragraph, bool) {
 	for code := false; ; {
